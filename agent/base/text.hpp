@@ -16,5 +16,7 @@ namespace nvstripe {
 [[nodiscard]] std::string hex(const std::uint8_t* bytes, std::size_t count);
 // Bytes that are not printable ASCII or valid UTF-8 become \xNN, so that odd models can be printed and put into JSON.
 [[nodiscard]] std::string printable(std::string_view bytes);
+// Only bytes that are not valid UTF-8 become \xNN; line ends and other controls stay. For text that goes into JSON.
+[[nodiscard]] std::string to_utf8(std::string_view bytes);
 
 }  // namespace nvstripe

@@ -29,5 +29,6 @@ struct BytesPerSecond {
 [[nodiscard]] std::string to_text(Bytes size);               // "1.2 TiB", "128 KiB", "0 B"; for people
 [[nodiscard]] std::string to_spec(Bytes size);               // "128KiB": parses back to the same value
 [[nodiscard]] std::string to_text(BytesPerSecond rate);      // "900 MB/s"
+[[nodiscard]] std::string to_spec(BytesPerSecond rate);      // "900MB/s": parses back to the same value
 
 }  // namespace nvstripe
