@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "agent/base/units.hpp"
@@ -117,6 +118,13 @@ struct Spec {
 
   [[nodiscard]] const ConnectionSpec* connection(const std::string& name) const;
   [[nodiscard]] const VolumeSpec* volume(const std::string& name) const;
+  [[nodiscard]] const ExportSpec* find_export(const std::string& name) const;
+  // No exports, connections or volumes at all: an emptied spec, which changes nothing (law 9).
+  [[nodiscard]] bool wants_nothing() const;
 };
+
+[[nodiscard]] std::string_view to_text(Transport transport);
+[[nodiscard]] std::string_view to_text(Stack stack);
+[[nodiscard]] std::string_view to_text(Workload workload);
 
 }  // namespace nvstripe

@@ -1,0 +1,89 @@
+// Owns look-ups in an Inventory and the words for its states. Reads nothing but the value itself.
+#include "agent/model/inventory.hpp"
+
+namespace nvstripe {
+
+// Collectors hand over devices in the order of their keys, so halving finds what is there; a list in another order (tests,
+// hand-made values) is walked. At 1,024 namespaces the walk alone would make planning quadratic.
+const BlockDevice* Inventory::find(const DeviceKey& key) const {
+  const std::vector<BlockDevice>& devices = blocks.value();
+  std::size_t low = 0, high = devices.size();
+  while (low < high) {
+    const std::size_t middle = low + (high - low) / 2;
+    if (devices[middle].key < key) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  if (low < devices.size() && devices[low].key == key) return &devices[low];
+  for (const BlockDevice& device : devices) {
+    if (device.key == key) return &device;
+  }
+  return nullptr;
+}
+
+const BlockDevice* Inventory::find_kernel_name(const std::string& name) const {
+  for (const BlockDevice& device : blocks.value()) {
+    if (device.kernel_name == name) return &device;
+  }
+  return nullptr;
+}
+
+const MdArray* Inventory::find_array(const std::string& uuid) const {
+  if (uuid.empty()) return nullptr;
+  for (const MdArray& array : arrays.value()) {
+    if (array.uuid == uuid) return &array;
+  }
+  return nullptr;
+}
+
+Uuid Inventory::host() const {
+  if (const auto& recorded = records.value().identity) return recorded->host;
+  return identity.value().computed;
+}
+
+std::string_view to_text(DeviceKind kind) {
+  switch (kind) {
+    case DeviceKind::other: return "other";
+    case DeviceKind::local_ssd: return "local_ssd";
+    case DeviceKind::network_disk: return "network_disk";
+    case DeviceKind::remote_namespace: return "remote_namespace";
+    case DeviceKind::system: return "system";
+    case DeviceKind::array: return "array";
+  }
+  return "unknown";
+}
+
+std::string_view to_text(Look look) {
+  switch (look) {
+    case Look::unknown: return "unknown";
+    case Look::none: return "none";
+    case Look::ambiguous: return "ambiguous";
+    case Look::found: return "found";
+  }
+  return "unknown";
+}
+
+std::string_view to_text(Content content) {
+  switch (content) {
+    case Content::unknown: return "unknown";
+    case Content::presumed: return "presumed";
+    case Content::zero: return "zero";
+    case Content::data: return "data";
+  }
+  return "unknown";
+}
+
+std::string_view to_text(Reach reach) {
+  switch (reach) {
+    case Reach::unknown: return "unknown";
+    case Reach::checking: return "checking";
+    case Reach::reachable: return "reachable";
+    case Reach::unreachable: return "unreachable";
+    case Reach::silent: return "silent";
+  }
+  return "unknown";
+}
+
+}  // namespace nvstripe
