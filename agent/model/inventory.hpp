@@ -68,8 +68,9 @@ struct BlockDevice {
   std::vector<std::string> mount_points;  // of the device itself
   bool swap = false;
   std::string dm_name;              // device-mapper name, LVs: "vg-lv"
-  BlockQueue queue;                 // of the device that I/O is sent to
+  BlockQueue queue;                 // its own; where there are paths, I/O is scheduled in theirs
   std::vector<std::string> paths;   // hidden NVMe path devices (nvme0c1n1) behind it, this look
+  std::vector<BlockQueue> path_queues;  // of each of `paths`, in the same order
   bool operator==(const BlockDevice&) const = default;
 };
 

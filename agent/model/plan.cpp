@@ -34,8 +34,10 @@ struct Sentence {
     return "run " + join(parts, " ");
   }
   std::string operator()(const WriteAttribute& step) const {
-    const std::string of = step.device ? fmt::format(" of device '{}'", printable(step.device->text)) : std::string();
-    return fmt::format("write '{}' into '{}'{}", printable(trim(step.value)), step.path, of);
+    const std::string_view which = step.of_paths ? " of each path of device '{}'" : " of device '{}'";
+    const std::string of = step.device ? fmt::format(fmt::runtime(which), printable(step.device->text)) : std::string();
+    const std::string value = step.value_device ? "<" + printable(step.value_device->text) + ">" : printable(trim(step.value));
+    return fmt::format("write '{}' into '{}'{}", value, step.path, of);
   }
   std::string operator()(const PutFile& step) const {
     return fmt::format("write file '{}' (mode {:04o}, {} bytes)", step.path, step.mode, step.text.size());

@@ -37,6 +37,9 @@ struct Run {  // an external program of agent/host/tools.hpp, no shell, stdin is
 struct WriteAttribute {  // sysfs, configfs, procfs. With a device, path is relative to its /sys/block folder
   std::optional<DeviceKey> device;
   std::string path, value;
+  std::optional<DeviceKey> value_device;  // instead of value: /dev/<kernel name> of it, from a fresh look
+  bool if_present = false;  // an attribute that this kernel does not have is fine
+  bool of_paths = false;    // with a device: of every hidden NVMe path behind it, not of the device itself
   bool operator==(const WriteAttribute&) const = default;
 };
 struct PutFile {  // atomically: temporary file, fsync, rename, fsync of the folder

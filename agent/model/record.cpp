@@ -20,7 +20,9 @@ struct Kind {
 struct Key {
   std::string operator()(const IdentityRecord&) const { return "host"; }
   std::string operator()(const VolumeRecord& r) const { return r.name; }
-  std::string operator()(const ExportRecord& r) const { return r.drive.text + "#" + std::to_string(r.slice); }
+  std::string operator()(const ExportRecord& r) const {
+    return r.drive.text + "#" + std::to_string(r.slice) + "@" + r.subsystem_nqn;
+  }
   std::string operator()(const ConnectionRecord& r) const {
     return r.nqn + "@" + r.transport + ":" + r.traddr + ":" + r.trsvcid;
   }

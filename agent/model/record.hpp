@@ -31,7 +31,9 @@ struct VolumeRecord {              // key: volume name
   bool operator==(const VolumeRecord&) const = default;
 };
 
-struct ExportRecord {              // key: device key + "#" + slice number: the ledger (device identity → host, slice)
+struct ExportRecord {              // key: device key + "#" + slice number + "@" + subsystem NQN: the ledger (device identity
+                                   // → host, slice). One that moved on keeps its old entry, retired, so that the nsid it
+                                   // had in the other subsystem stays used up.
   DeviceKey drive;
   std::uint32_t slice = 0;         // 0: the whole drive
   std::string export_name, host_nqn, subsystem_nqn;

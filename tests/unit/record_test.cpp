@@ -18,10 +18,10 @@ TEST_CASE("a record replaces the one with its key and leaves others alone") {
 
 TEST_CASE("slices of one drive are different ledger entries") {
   Records records;
-  records.put(ExportRecord{.drive = {"nvme:uuid.1/1"}, .slice = 1, .nsid = 1});
-  records.put(ExportRecord{.drive = {"nvme:uuid.1/1"}, .slice = 2, .nsid = 2});
+  records.put(ExportRecord{.drive = {"nvme:uuid.1/1"}, .slice = 1, .subsystem_nqn = "nqn.a", .nsid = 1});
+  records.put(ExportRecord{.drive = {"nvme:uuid.1/1"}, .slice = 2, .subsystem_nqn = "nqn.a", .nsid = 2});
   CHECK(records.exports.size() == 2);
-  CHECK(record_key(records.exports[1]) == "nvme:uuid.1/1#2");
+  CHECK(record_key(records.exports[1]) == "nvme:uuid.1/1#2@nqn.a");
 }
 
 TEST_CASE("every kind of record can be put and forgotten by its kind and key") {
