@@ -40,14 +40,13 @@ using Result = tl::expected<T, Error>;
 
 // TRY(auto x, f()); declares x from the value of f(), or returns its error.
 #define TRY(declaration, expression) NVS_TRY_(NVS_JOIN(nvs_result_, __LINE__), declaration, expression)
-#define NVS_TRY_(name, declaration, expression)                      \
-  auto name = (expression);                                          \
-  if (!name) return tl::unexpected(std::move(name).error());         \
+#define NVS_TRY_(name, declaration, expression)              \
+  auto name = (expression);                                  \
+  if (!name) return tl::unexpected(std::move(name).error()); \
   declaration = std::move(*name)
 
 // CHECKED(f()); returns the error of a Result<void>.
-#define CHECKED(expression)                                                            \
-  do {                                                                                 \
-    if (auto nvs_checked = (expression); !nvs_checked)                                 \
-      return tl::unexpected(std::move(nvs_checked).error());                           \
+#define CHECKED(expression)                                                                                   \
+  do {                                                                                                        \
+    if (auto nvs_checked = (expression); !nvs_checked) return tl::unexpected(std::move(nvs_checked).error()); \
   } while (false)

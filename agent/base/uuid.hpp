@@ -21,9 +21,9 @@ struct Uuid {
 
 // 32 hex digits; dashes, colons (mdadm) and an "uuid." or "eui." prefix are accepted anywhere between digits.
 [[nodiscard]] Result<Uuid> parse_uuid(std::string_view text);
-[[nodiscard]] std::string to_text(const Uuid& uuid);     // deadbeef-0011-2233-4455-66778899aabb
-[[nodiscard]] std::string to_mdadm(const Uuid& uuid);    // deadbeef:00112233:44556677:8899aabb
-[[nodiscard]] std::string to_hex(const Uuid& uuid);      // 32 digits, no separators
+[[nodiscard]] std::string to_text(const Uuid& uuid);   // deadbeef-0011-2233-4455-66778899aabb
+[[nodiscard]] std::string to_mdadm(const Uuid& uuid);  // deadbeef:00112233:44556677:8899aabb
+[[nodiscard]] std::string to_hex(const Uuid& uuid);    // 32 digits, no separators
 
 // First 64 bits of HMAC-SHA256(key = host identity, message = purpose NUL name).
 [[nodiscard]] std::uint64_t derive64(const Uuid& host, std::string_view purpose, std::string_view name);

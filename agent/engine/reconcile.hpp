@@ -18,17 +18,17 @@ struct ActionOutcome {
 };
 
 struct PassReport {
-  Inventory seen;                      // the last look
-  Plan plan;                           // what remains, with what it waits for
-  std::vector<ActionOutcome> outcomes; // of this pass, in order
-  std::vector<std::string> withheld;   // action ids that wait for apply or acceptance
+  Inventory seen;                       // the last look
+  Plan plan;                            // what remains, with what it waits for
+  std::vector<ActionOutcome> outcomes;  // of this pass, in order
+  std::vector<std::string> withheld;    // action ids that wait for apply or acceptance
   bool operator==(const PassReport&) const = default;
 };
 
 // How far the agent may go. The daemon by itself: writes_blank but not disruptive.
 struct Permission {
-  bool disruptive = false;             // this pass was asked for by `apply`
-  std::string accepted_digest;         // by `apply --accept`; covers destroys_data when it equals the plan's digest
+  bool disruptive = false;      // this pass was asked for by `apply`
+  std::string accepted_digest;  // by `apply --accept`; covers destroys_data when it equals the plan's digest
   bool operator==(const Permission&) const = default;
 };
 

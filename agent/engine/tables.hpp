@@ -15,9 +15,9 @@ class Reader;
 }
 
 struct Collector {
-  std::string_view name;     // "nvme": log area and, later, metric subsystem
+  std::string_view name;  // "nvme": log area and, later, metric subsystem
   std::string_view summary;
-  FacetSet writes;           // facets it fills
+  FacetSet writes;  // facets it fills
   // Fills its facets, known or unavailable with a reason; adds notes for what it could not see. Only reads. A spec is
   // given because some looks depend on what is wanted (mount points, sysctls); it never filters devices.
   void (*observe)(const host::Reader& reader, const Spec& spec, Inventory& seen);
@@ -26,7 +26,7 @@ struct Collector {
 struct Configurator {
   std::string_view name;
   std::string_view summary;
-  FacetSet reads;                                    // an unknown one among them is a conflict "cannot see …", not a plan
+  FacetSet reads;  // an unknown one among them is a conflict "cannot see …", not a plan
   Draft (*plan)(const Spec& spec, const Inventory& seen);  // pure and total: no I/O, no logging, no throw
 };
 

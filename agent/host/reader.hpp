@@ -17,11 +17,11 @@ class Reader {
   virtual ~Reader() = default;
   // Bounded (kMaxFileBytes). ENOENT means absent only where the parent could be read; every other errno is "cannot see".
   [[nodiscard]] virtual Result<std::string> file(std::string_view path) const = 0;
-  [[nodiscard]] virtual Result<std::string> link(std::string_view path) const = 0;                  // target text as stored
-  [[nodiscard]] virtual Result<std::vector<std::string>> list(std::string_view folder) const = 0;   // sorted names
+  [[nodiscard]] virtual Result<std::string> link(std::string_view path) const = 0;                 // target text as stored
+  [[nodiscard]] virtual Result<std::vector<std::string>> list(std::string_view folder) const = 0;  // sorted names
   // Follows links within the root: "/sys/block/nvme0n1" → "/sys/devices/pci…/nvme0n1".
   [[nodiscard]] virtual Result<std::string> canonical(std::string_view path) const = 0;
-  [[nodiscard]] virtual Entry entry(std::string_view path) const = 0;                               // does not follow
+  [[nodiscard]] virtual Entry entry(std::string_view path) const = 0;  // does not follow
   // Standard output of a read-only program from the list in tools.hpp, by its name there ("lvm.vgs"). Captured machines
   // answer from cmd/<name>. ENOENT: the program is not installed, or its output was not captured.
   [[nodiscard]] virtual Result<std::string> output(std::string_view command) const = 0;

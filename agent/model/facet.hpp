@@ -34,9 +34,21 @@ class Facet {
 };
 
 enum class FacetName : std::uint32_t {
-  blocks = 1u << 0, controllers = 1u << 1, exports = 1u << 2, arrays = 1u << 3, lvm = 1u << 4, mounts = 1u << 5,
-  units = 1u << 6, links = 1u << 7, rdma = 1u << 8, kernel = 1u << 9, tools = 1u << 10, identity = 1u << 11,
-  targets = 1u << 12, records = 1u << 13, sysctls = 1u << 14,
+  blocks = 1u << 0,
+  controllers = 1u << 1,
+  exports = 1u << 2,
+  arrays = 1u << 3,
+  lvm = 1u << 4,
+  mounts = 1u << 5,
+  units = 1u << 6,
+  links = 1u << 7,
+  rdma = 1u << 8,
+  kernel = 1u << 9,
+  tools = 1u << 10,
+  identity = 1u << 11,
+  targets = 1u << 12,
+  records = 1u << 13,
+  sysctls = 1u << 14,
 };
 
 using FacetSet = std::uint32_t;

@@ -26,50 +26,50 @@ enum class Look { unknown, none, ambiguous, found };
 enum class Content { unknown, presumed, zero, data };
 
 struct Signature {
-  std::string type;   // libblkid's name: "xfs", "linux_raid_member", "LVM2_member", "gpt", "ext4"
-  std::string uuid;   // file system UUID, array UUID (linux_raid_member) or PV UUID, as libblkid prints it
-  std::string label;  // for linux_raid_member: the array's name, perhaps with "host:" before it
+  std::string type;          // libblkid's name: "xfs", "linux_raid_member", "LVM2_member", "gpt", "ext4"
+  std::string uuid;          // file system UUID, array UUID (linux_raid_member) or PV UUID, as libblkid prints it
+  std::string label;         // for linux_raid_member: the array's name, perhaps with "host:" before it
   bool in_progress = false;  // XFS whose mkfs did not end: sb_inprogress is set
   auto operator<=>(const Signature&) const = default;
 };
 
-struct BlockQueue {  // as /sys/block/X/queue shows it; empty or absent where the file is
-  std::string scheduler;                  // the chosen one, without brackets
-  std::vector<std::string> schedulers;    // all that are offered
+struct BlockQueue {                     // as /sys/block/X/queue shows it; empty or absent where the file is
+  std::string scheduler;                // the chosen one, without brackets
+  std::vector<std::string> schedulers;  // all that are offered
   std::optional<std::uint64_t> read_ahead_kb, rq_affinity, nr_requests, max_sectors_kb, wbt_lat_usec, nomerges;
   bool operator==(const BlockQueue&) const = default;
 };
 
 struct BlockDevice {
   DeviceKey key;
-  bool ambiguous_key = false;       // another device computed the same key: never usable
-  std::string kernel_name;          // this look only
-  std::string device_number;        // "259:3"
-  std::uint64_t diskseq = 0;        // 0: the kernel does not say
+  bool ambiguous_key = false;  // another device computed the same key: never usable
+  std::string kernel_name;     // this look only
+  std::string device_number;   // "259:3"
+  std::uint64_t diskseq = 0;   // 0: the kernel does not say
   DeviceKind kind = DeviceKind::other;
-  std::string evidence;             // why it is of this kind, or why none could be given
+  std::string evidence;  // why it is of this kind, or why none could be given
   Bytes size;
   std::uint32_t logical_block = 0, physical_block = 0;  // bytes; 0 unknown
   std::string model, serial, firmware;                  // trimmed at the ends, bytes otherwise kept
   std::string wwid, uuid, nguid, eui64;                 // none-values (zeros, ones) are left empty
-  std::uint32_t nsid = 0;           // from the nsid file, never from digits of a name
-  std::string transport;            // pcie, rdma, tcp, virtio, scsi, or empty
-  std::string subsystem_nqn;        // NVMe only
-  std::vector<std::string> controllers;  // kernel names of the controllers that reach it, this look
-  DeviceKey parent;                 // partitions: the disk
-  std::vector<DeviceKey> holders;   // what is stacked on it
-  std::vector<DeviceKey> slaves;    // what it is stacked on
+  std::uint32_t nsid = 0;                               // from the nsid file, never from digits of a name
+  std::string transport;                                // pcie, rdma, tcp, virtio, scsi, or empty
+  std::string subsystem_nqn;                            // NVMe only
+  std::vector<std::string> controllers;                 // kernel names of the controllers that reach it, this look
+  DeviceKey parent;                                     // partitions: the disk
+  std::vector<DeviceKey> holders;                       // what is stacked on it
+  std::vector<DeviceKey> slaves;                        // what it is stacked on
   std::uint32_t partitions = 0;
   bool read_only = false;
   Look look = Look::unknown;
-  std::string look_reason;          // why the look is unknown or ambiguous
+  std::string look_reason;  // why the look is unknown or ambiguous
   std::vector<Signature> signatures;
   Content content = Content::unknown;
   std::vector<std::string> mount_points;  // of the device itself
   bool swap = false;
-  std::string dm_name;              // device-mapper name, LVs: "vg-lv"
-  BlockQueue queue;                 // its own; where there are paths, I/O is scheduled in theirs
-  std::vector<std::string> paths;   // hidden NVMe path devices (nvme0c1n1) behind it, this look
+  std::string dm_name;                  // device-mapper name, LVs: "vg-lv"
+  BlockQueue queue;                     // its own; where there are paths, I/O is scheduled in theirs
+  std::vector<std::string> paths;       // hidden NVMe path devices (nvme0c1n1) behind it, this look
   std::vector<BlockQueue> path_queues;  // of each of `paths`, in the same order
   bool operator==(const BlockDevice&) const = default;
 };
@@ -77,7 +77,7 @@ struct BlockDevice {
 // ---- NVMe ---------------------------------------------------------------------------------------------------------------
 
 struct NvmeController {
-  std::string kernel_name;        // this look only
+  std::string kernel_name;                      // this look only
   std::string subsystem_nqn, transport, state;  // state: live, connecting, resetting, new, deleting, dead
   std::string traddr, trsvcid, host_traddr, src_addr;
   std::string hostnqn, hostid, model, serial, firmware;
@@ -122,9 +122,9 @@ struct ArrayMember {
   bool operator==(const ArrayMember&) const = default;
 };
 struct MdArray {
-  std::string kernel_name;                // this look only
-  std::string uuid;                       // dashed; empty if the array has none
-  std::string level, state, metadata;     // array_state: clear, inactive, clean, active, read-auto, broken, …
+  std::string kernel_name;             // this look only
+  std::string uuid;                    // dashed; empty if the array has none
+  std::string level, state, metadata;  // array_state: clear, inactive, clean, active, read-auto, broken, …
   std::uint32_t raid_disks = 0;
   Bytes chunk;
   std::vector<ArrayMember> members;
@@ -170,7 +170,8 @@ struct Mounts {
   std::vector<Mount> mounts;
   std::vector<std::string> swaps;        // device paths
   std::vector<std::string> fstab_paths;  // mount points named in /etc/fstab
-  std::map<std::string, std::string> path_kinds;  // mount points of the spec: "absent", "empty", "mount_point_of_ours", "full", "not_a_folder"
+  std::map<std::string, std::string>
+      path_kinds;  // mount points of the spec: "absent", "empty", "mount_point_of_ours", "full", "not_a_folder"
   bool operator==(const Mounts&) const = default;
 };
 struct UnitFile {
@@ -192,25 +193,25 @@ struct NetworkLink {
   bool operator==(const NetworkLink&) const = default;
 };
 struct RdmaDevice {
-  std::string name, netdev, port_state;  // "ACTIVE"
+  std::string name, netdev, port_state;        // "ACTIVE"
   std::vector<std::string> roce_v2_addresses;  // IP texts found among its RoCE v2 GIDs
   bool operator==(const RdmaDevice&) const = default;
 };
 struct Kernel {
-  std::string release;                       // uname -r
+  std::string release;  // uname -r
   std::uint32_t cpus = 0;
   Bytes memory;
   std::vector<std::string> modules_loaded, modules_available;  // only the ones asked about; built-in counts as loaded
-  std::vector<std::string> fabrics_options;  // what /dev/nvme-fabrics lists
+  std::vector<std::string> fabrics_options;                    // what /dev/nvme-fabrics lists
   bool fabrics_node = false;
   std::map<std::string, std::string> module_parameters;  // "nvme_core.multipath" → "Y"
   bool operator==(const Kernel&) const = default;
 };
 struct HostIdentity {
-  std::string product_uuid, machine_id;      // as found; product_uuid is empty where it is insane or unreadable
-  std::string provider;                      // aws, azure, gcp, oci, qemu, or empty: by DMI
-  std::string availability_zone;             // failure domain by DMI or cloud's local files; empty unknown
-  Uuid computed;                             // host identity by the ladder of design, without the spec's host_id
+  std::string product_uuid, machine_id;  // as found; product_uuid is empty where it is insane or unreadable
+  std::string provider;                  // aws, azure, gcp, oci, qemu, or empty: by DMI
+  std::string availability_zone;         // failure domain by DMI or cloud's local files; empty unknown
+  Uuid computed;                         // host identity by the ladder of design, without the spec's host_id
   std::string boot_id, hostname;
   bool operator==(const HostIdentity&) const = default;
 };
@@ -223,13 +224,13 @@ struct DiscoveredSubsystem {
 };
 enum class Reach { unknown, checking, reachable, unreachable, silent };  // silent: accepted, then said nothing
 struct TargetView {
-  std::string connection;              // name in the spec
+  std::string connection;  // name in the spec
   Reach tcp = Reach::unknown, rdma = Reach::unknown;
-  std::string resolved_address;        // numeric
-  std::string local_address;           // our address that routes there
-  bool discovered = false;             // the discovery log was read
+  std::string resolved_address;  // numeric
+  std::string local_address;     // our address that routes there
+  bool discovered = false;       // the discovery log was read
   std::vector<DiscoveredSubsystem> subsystems;
-  std::string problem;                 // last failure, one clause
+  std::string problem;  // last failure, one clause
   std::string tcp_problem, rdma_problem;
   bool operator==(const TargetView&) const = default;
 };
@@ -247,7 +248,7 @@ struct Inventory {
   Facet<std::vector<MdArray>> arrays;
   Facet<Lvm> lvm;
   Facet<Mounts> mounts;
-  Facet<std::vector<UnitFile>> units;   // unit files and udev rules of ours
+  Facet<std::vector<UnitFile>> units;  // unit files and udev rules of ours
   Facet<std::vector<NetworkLink>> links;
   Facet<std::vector<RdmaDevice>> rdma;
   Facet<Kernel> kernel;
@@ -256,10 +257,10 @@ struct Inventory {
   Facet<std::vector<TargetView>> targets;
   Facet<Records> records;
   Facet<std::vector<Sysctl>> sysctls;
-  bool captured = false;  // --host: nothing was probed, what cannot be seen is unknown
+  bool captured = false;           // --host: nothing was probed, what cannot be seen is unknown
   std::vector<std::string> notes;  // what a collector could not see, for people; never a reason to act
 
-  [[nodiscard]] const BlockDevice* find(const DeviceKey& key) const;       // nullptr if not seen
+  [[nodiscard]] const BlockDevice* find(const DeviceKey& key) const;  // nullptr if not seen
   [[nodiscard]] const BlockDevice* find_kernel_name(const std::string& name) const;
   [[nodiscard]] const MdArray* find_array(const std::string& uuid) const;
   [[nodiscard]] Uuid host() const;  // the identity in force: recorded, else the spec's, else computed

@@ -38,8 +38,8 @@ struct WriteAttribute {  // sysfs, configfs, procfs. With a device, path is rela
   std::optional<DeviceKey> device;
   std::string path, value;
   std::optional<DeviceKey> value_device;  // instead of value: /dev/<kernel name> of it, from a fresh look
-  bool if_present = false;  // an attribute that this kernel does not have is fine
-  bool of_paths = false;    // with a device: of every hidden NVMe path behind it, not of the device itself
+  bool if_present = false;                // an attribute that this kernel does not have is fine
+  bool of_paths = false;                  // with a device: of every hidden NVMe path behind it, not of the device itself
   bool operator==(const WriteAttribute&) const = default;
 };
 struct PutFile {  // atomically: temporary file, fsync, rename, fsync of the folder
@@ -105,17 +105,17 @@ enum class Risk { reversible, disruptive, writes_blank, destroys_data };
 // writes_blank by itself, disruptive waits for `apply`, destroys_data for `apply --accept DIGEST`.
 
 struct Action {
-  std::string id;       // noun.verb:name, stable between plans: "md.create:train"
-  std::string object;   // what hold and release speak of: "volume:train", "export:pool", "connection:s1", "tuning"
-  std::string sentence; // "make a raid0 array of 4 members with 128 KiB chunks for volume 'train'"
-  std::string reason;   // "volume 'train' does not exist and all 4 members are blank"
+  std::string id;        // noun.verb:name, stable between plans: "md.create:train"
+  std::string object;    // what hold and release speak of: "volume:train", "export:pool", "connection:s1", "tuning"
+  std::string sentence;  // "make a raid0 array of 4 members with 128 KiB chunks for volume 'train'"
+  std::string reason;    // "volume 'train' does not exist and all 4 members are blank"
   Risk risk = Risk::reversible;
   std::vector<Fact> needs, gives;
-  std::vector<DeviceKey> writes;   // devices whose content this action writes; each has a RequireContent step first
+  std::vector<DeviceKey> writes;  // devices whose content this action writes; each has a RequireContent step first
   std::vector<Step> steps;
-  std::vector<Step> undo;          // empty where no honest inverse exists
-  std::vector<Record> before;      // written with the intent, before the first step
-  std::vector<Record> after;       // written with the outcome
+  std::vector<Step> undo;             // empty where no honest inverse exists
+  std::vector<Record> before;         // written with the intent, before the first step
+  std::vector<Record> after;          // written with the outcome
   std::vector<std::string> destroys;  // destroys_data only: sorted lines "<key> <size> <signatures>" that the digest covers
   bool operator==(const Action&) const = default;
 };
@@ -129,7 +129,7 @@ struct Conflict {
   std::string object;   // as Action::object, so that status can show it with its volume
   std::string why, remedy;
   Standing standing = Standing::refused;
-  std::string id;       // stable word for programs and tests: "volume.data_lost", "guard.signature", …
+  std::string id;  // stable word for programs and tests: "volume.data_lost", "guard.signature", …
   bool operator==(const Conflict&) const = default;
 };
 
@@ -140,9 +140,9 @@ struct Draft {  // what one configurator wants
 };
 
 struct Plan {
-  std::vector<Action> actions;      // in the order they will be done
+  std::vector<Action> actions;  // in the order they will be done
   std::vector<Conflict> conflicts;
-  std::string digest;               // of the destructive actions only; empty when there are none
+  std::string digest;  // of the destructive actions only; empty when there are none
   bool operator==(const Plan&) const = default;
 };
 

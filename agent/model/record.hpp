@@ -12,69 +12,70 @@
 
 namespace nvstripe {
 
-struct IdentityRecord {            // key: "host"
+struct IdentityRecord {  // key: "host"
   Uuid host;
-  std::string source;              // spec, dmi, machine_id
+  std::string source;  // spec, dmi, machine_id
   bool operator==(const IdentityRecord&) const = default;
 };
 
 // made_array: the array or VG/LV is complete. made: the file system is complete too, data may be on it.
 enum class Stage { intended, made_array, made };
 
-struct VolumeRecord {              // key: volume name
-  std::string name, stack;         // stack: md or lvm
+struct VolumeRecord {       // key: volume name
+  std::string name, stack;  // stack: md or lvm
   std::uint64_t generation = 0;
   std::vector<DeviceKey> members;  // in slot order; chosen once (law 4)
   Stage stage = Stage::intended;
-  std::string vg_uuid, lv_uuid;    // lvm, once seen
-  std::string mount_path;          // where it was mounted last, so that a change of the spec is seen
+  std::string vg_uuid, lv_uuid;  // lvm, once seen
+  std::string mount_path;        // where it was mounted last, so that a change of the spec is seen
   bool operator==(const VolumeRecord&) const = default;
 };
 
-struct ExportRecord {              // key: device key + "#" + slice number + "@" + subsystem NQN: the ledger (device identity
-                                   // → host, slice). One that moved on keeps its old entry, retired, so that the nsid it
-                                   // had in the other subsystem stays used up.
+struct ExportRecord {  // key: device key + "#" + slice number + "@" + subsystem NQN: the ledger (device identity
+                       // → host, slice). One that moved on keeps its old entry, retired, so that the nsid it
+                       // had in the other subsystem stays used up.
   DeviceKey drive;
-  std::uint32_t slice = 0;         // 0: the whole drive
+  std::uint32_t slice = 0;  // 0: the whole drive
   std::string export_name, host_nqn, subsystem_nqn;
-  std::uint32_t nsid = 0;          // never given out again within its subsystem
-  std::uint64_t generation = 0;    // of the namespace's identity
-  std::string lv_uuid;             // slices only
-  bool consumer_data_seen = false; // a signature was on it: blank later means it was re-made, and is another drive
-  bool retired = false;            // no longer exported; kept so that its nsid stays used up
+  std::uint32_t nsid = 0;           // never given out again within its subsystem
+  std::uint64_t generation = 0;     // of the namespace's identity
+  std::string lv_uuid;              // slices only
+  bool consumer_data_seen = false;  // a signature was on it: blank later means it was re-made, and is another drive
+  bool retired = false;             // no longer exported; kept so that its nsid stays used up
   bool operator==(const ExportRecord&) const = default;
 };
 
-struct ConnectionRecord {          // key: nqn@transport:traddr:trsvcid; a controller that we made, during this boot
+struct ConnectionRecord {  // key: nqn@transport:traddr:trsvcid; a controller that we made, during this boot
   std::string connection, nqn, transport, traddr, trsvcid, host_traddr, boot_id;
   bool operator==(const ConnectionRecord&) const = default;
 };
 
-struct TuningRecord {              // key: object + " " + attribute
-  std::string object;              // "sysctl" or a device key
-  std::string attribute;           // "vm.dirty_bytes" or "queue/scheduler"
+struct TuningRecord {     // key: object + " " + attribute
+  std::string object;     // "sysctl" or a device key
+  std::string attribute;  // "vm.dirty_bytes" or "queue/scheduler"
   std::string old_value, set_value;
   std::uint32_t foreign_changes = 0;  // how often somebody else changed it after us (A-77)
   bool operator==(const TuningRecord&) const = default;
 };
 
-struct HoldRecord {                // key: object; the agent's hands are off it
-  std::string object;              // "volume:train", "export:pool", "tuning", "all"
-  std::string why;                 // hold, release, revert
+struct HoldRecord {    // key: object; the agent's hands are off it
+  std::string object;  // "volume:train", "export:pool", "tuning", "all"
+  std::string why;     // hold, release, revert
   bool operator==(const HoldRecord&) const = default;
 };
 
-struct IntentRecord {              // key: action id; begun, and its outcome is not recorded
+struct IntentRecord {  // key: action id; begun, and its outcome is not recorded
   std::string action_id, digest;
   bool operator==(const IntentRecord&) const = default;
 };
 
-struct Forget {                    // removes the record of that kind ("volume", "export", …) and key
+struct Forget {  // removes the record of that kind ("volume", "export", …) and key
   std::string kind, key;
   bool operator==(const Forget&) const = default;
 };
 
-using Record = std::variant<IdentityRecord, VolumeRecord, ExportRecord, ConnectionRecord, TuningRecord, HoldRecord, IntentRecord, Forget>;
+using Record = std::variant<IdentityRecord, VolumeRecord, ExportRecord, ConnectionRecord, TuningRecord, HoldRecord,
+                            IntentRecord, Forget>;
 
 struct Records {
   std::optional<IdentityRecord> identity;
@@ -84,7 +85,7 @@ struct Records {
   std::vector<TuningRecord> tunings;
   std::vector<HoldRecord> holds;
   std::vector<IntentRecord> intents;
-  std::uint64_t fresh_generation = 0;  // random, new for each look: what a creation planned now would use
+  std::uint64_t fresh_generation = 0;         // random, new for each look: what a creation planned now would use
   std::vector<std::string> accepted_digests;  // by `apply --accept`, not used up yet
   bool operator==(const Records&) const = default;
 
@@ -93,7 +94,8 @@ struct Records {
   void put(const Record& record);                            // replaces by key, or removes for Forget
 };
 
-[[nodiscard]] std::string record_kind(const Record& record);  // "identity", "volume", "export", "connection", "tuning", "hold", "intent"
+[[nodiscard]] std::string record_kind(
+    const Record& record);  // "identity", "volume", "export", "connection", "tuning", "hold", "intent"
 [[nodiscard]] std::string record_key(const Record& record);
 [[nodiscard]] std::string_view to_text(Stage stage);
 

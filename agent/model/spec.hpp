@@ -26,24 +26,24 @@ struct NodeSpec {
 };
 
 struct DeviceSelector {
-  std::string kind = "local_ssd";             // the only kind that may be exported or taken
+  std::string kind = "local_ssd";  // the only kind that may be exported or taken
   std::optional<Bytes> min_size, max_size;
-  std::optional<std::string> model;           // shell pattern
+  std::optional<std::string> model;  // shell pattern
   std::vector<std::string> serials;
   std::optional<std::uint32_t> count;
   bool operator==(const DeviceSelector&) const = default;
 };
 
 struct Listen {
-  std::optional<std::string> network;         // CIDR
+  std::optional<std::string> network;  // CIDR
   std::optional<std::string> interface;
   std::uint16_t port = 4420;
   bool operator==(const Listen&) const = default;
 };
 
 struct AllowedHost {
-  std::string host;                           // host NQN
-  std::optional<std::uint32_t> slices;        // nullopt: all
+  std::string host;                     // host NQN
+  std::optional<std::uint32_t> slices;  // nullopt: all
   bool operator==(const AllowedHost&) const = default;
 };
 
@@ -62,7 +62,7 @@ enum class Transport { automatic, rdma, tcp };
 
 struct ConnectionSpec {
   std::string name;
-  std::string address;                        // name, IPv4 or IPv6
+  std::string address;  // name, IPv4 or IPv6
   std::uint16_t port = 4420;
   Transport transport = Transport::automatic;
   std::optional<std::string> subsystem;       // NQN; nullopt: all that the discovery log offers
@@ -72,10 +72,10 @@ struct ConnectionSpec {
 };
 
 struct MemberSpec {
-  std::vector<std::string> from;              // connection names, or the one word local_ssd
+  std::vector<std::string> from;  // connection names, or the one word local_ssd
   std::uint32_t count = 0;
   std::optional<std::uint32_t> min_failure_domains;
-  std::optional<std::string> unequal_sizes;   // "trim": all are used up to the smallest; nullopt: refuse
+  std::optional<std::string> unequal_sizes;  // "trim": all are used up to the smallest; nullopt: refuse
   bool operator==(const MemberSpec&) const = default;
 };
 
@@ -89,7 +89,7 @@ struct MountSpec {
 };
 
 struct VolumeSpec {
-  std::string name;                           // [A-Za-z0-9_-]{1,24}
+  std::string name;  // [A-Za-z0-9_-]{1,24}
   MemberSpec members;
   std::string redundancy = "none";
   Stack stack = Stack::md;
@@ -97,13 +97,13 @@ struct VolumeSpec {
   Bytes chunk{128 * 1024};
   std::optional<BytesPerSecond> want_read, want_write;
   MountSpec mount;
-  bool wipe_foreign_data = false;             // on_foreign_data: wipe; still needs acceptance of the exact plan
+  bool wipe_foreign_data = false;  // on_foreign_data: wipe; still needs acceptance of the exact plan
   SourcePlace place;
   bool operator==(const VolumeSpec&) const = default;
 };
 
 struct TuningSpec {
-  std::string profile = "auto";               // auto or off
+  std::string profile = "auto";  // auto or off
   bool operator==(const TuningSpec&) const = default;
 };
 

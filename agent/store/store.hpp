@@ -12,7 +12,7 @@ namespace nvstripe::store {
 
 struct EventQuery {
   std::uint64_t after_sequence = 0;
-  std::uint32_t limit = 100;   // newest when `newest`, else oldest after after_sequence
+  std::uint32_t limit = 100;  // newest when `newest`, else oldest after after_sequence
   bool newest = false;
 };
 
