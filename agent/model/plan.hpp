@@ -95,6 +95,7 @@ struct Await {
   bool operator==(const Await&) const = default;
 };
 
+// Each kind has its fields in json_plan.cpp and its sentence in plan.cpp.
 using Step = std::variant<Run, WriteAttribute, PutFile, MakeDir, MakeMountPoint, Link, Remove, SetOwner, Connect, Disconnect,
                           RequireContent, Await>;
 
