@@ -17,9 +17,9 @@ struct Unit {
 };
 
 constexpr std::uint64_t kKi = 1024, kK = 1000;
-constexpr std::array kBinary{Unit{"TiB", kKi * kKi * kKi * kKi}, Unit{"GiB", kKi * kKi * kKi}, Unit{"MiB", kKi * kKi},
+constexpr std::array kBinary{Unit{"TiB", kKi* kKi* kKi* kKi}, Unit{"GiB", kKi* kKi* kKi}, Unit{"MiB", kKi* kKi},
                              Unit{"KiB", kKi}};
-constexpr std::array kDecimal{Unit{"TB", kK * kK * kK * kK}, Unit{"GB", kK * kK * kK}, Unit{"MB", kK * kK}, Unit{"kB", kK}};
+constexpr std::array kDecimal{Unit{"TB", kK* kK* kK* kK}, Unit{"GB", kK* kK* kK}, Unit{"MB", kK* kK}, Unit{"kB", kK}};
 constexpr std::array kDurations{Unit{"ms", 1}, Unit{"s", 1000}, Unit{"m", 60'000}, Unit{"h", 3'600'000}};
 
 constexpr std::string_view kSizeRemedy =

@@ -97,8 +97,8 @@ std::uint64_t derive64(const Uuid& host, std::string_view purpose, std::string_v
   std::array<std::uint8_t, EVP_MAX_MD_SIZE> digest{};
   unsigned int length = 0;
   const auto* data = reinterpret_cast<const unsigned char*>(message.data());
-  const unsigned char* made = HMAC(EVP_sha256(), host.bytes.data(), static_cast<int>(host.bytes.size()), data, message.size(),
-                                   digest.data(), &length);
+  const unsigned char* made = HMAC(EVP_sha256(), host.bytes.data(), static_cast<int>(host.bytes.size()), data,
+                                   message.size(), digest.data(), &length);
   // HMAC-SHA256 of a few bytes fails only without memory. Going on would give every host and volume one identity.
   if (made == nullptr || length < 8) std::abort();
   return load_big_endian(digest.data());

@@ -45,43 +45,62 @@ Uuid Inventory::host() const {
 
 std::string_view to_text(DeviceKind kind) {
   switch (kind) {
-    case DeviceKind::other: return "other";
-    case DeviceKind::local_ssd: return "local_ssd";
-    case DeviceKind::network_disk: return "network_disk";
-    case DeviceKind::remote_namespace: return "remote_namespace";
-    case DeviceKind::system: return "system";
-    case DeviceKind::array: return "array";
+    case DeviceKind::other:
+      return "other";
+    case DeviceKind::local_ssd:
+      return "local_ssd";
+    case DeviceKind::network_disk:
+      return "network_disk";
+    case DeviceKind::remote_namespace:
+      return "remote_namespace";
+    case DeviceKind::system:
+      return "system";
+    case DeviceKind::array:
+      return "array";
   }
   return "unknown";
 }
 
 std::string_view to_text(Look look) {
   switch (look) {
-    case Look::unknown: return "unknown";
-    case Look::none: return "none";
-    case Look::ambiguous: return "ambiguous";
-    case Look::found: return "found";
+    case Look::unknown:
+      return "unknown";
+    case Look::none:
+      return "none";
+    case Look::ambiguous:
+      return "ambiguous";
+    case Look::found:
+      return "found";
   }
   return "unknown";
 }
 
 std::string_view to_text(Content content) {
   switch (content) {
-    case Content::unknown: return "unknown";
-    case Content::presumed: return "presumed";
-    case Content::zero: return "zero";
-    case Content::data: return "data";
+    case Content::unknown:
+      return "unknown";
+    case Content::presumed:
+      return "presumed";
+    case Content::zero:
+      return "zero";
+    case Content::data:
+      return "data";
   }
   return "unknown";
 }
 
 std::string_view to_text(Reach reach) {
   switch (reach) {
-    case Reach::unknown: return "unknown";
-    case Reach::checking: return "checking";
-    case Reach::reachable: return "reachable";
-    case Reach::unreachable: return "unreachable";
-    case Reach::silent: return "silent";
+    case Reach::unknown:
+      return "unknown";
+    case Reach::checking:
+      return "checking";
+    case Reach::reachable:
+      return "reachable";
+    case Reach::unreachable:
+      return "unreachable";
+    case Reach::silent:
+      return "silent";
   }
   return "unknown";
 }

@@ -1,8 +1,8 @@
 // Owns JSON text itself: strict parsing, printing for programs and for people, and the same content as YAML.
 #include "agent/model/json.hpp"
 
-#include <boost/json.hpp>
 #include <fmt/format.h>
+#include <boost/json.hpp>
 
 #include "agent/base/text.hpp"
 

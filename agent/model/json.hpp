@@ -21,18 +21,18 @@ inline constexpr std::size_t kMaxDepth = 32;  // of text from outside; ours is l
 
 // An object that begins with "api_version".
 [[nodiscard]] boost::json::object document();
-[[nodiscard]] std::string text(const boost::json::value& value);          // one line
-[[nodiscard]] std::string pretty_text(const boost::json::value& value);   // two blanks a level, line end at the end
-[[nodiscard]] std::string yaml_text(const boost::json::value& value);     // the same content as block YAML
-[[nodiscard]] Result<boost::json::value> parse(std::string_view text);    // strict, bounded depth
+[[nodiscard]] std::string text(const boost::json::value& value);         // one line
+[[nodiscard]] std::string pretty_text(const boost::json::value& value);  // two blanks a level, line end at the end
+[[nodiscard]] std::string yaml_text(const boost::json::value& value);    // the same content as block YAML
+[[nodiscard]] Result<boost::json::value> parse(std::string_view text);   // strict, bounded depth
 
 [[nodiscard]] boost::json::object error_document(const Error& error);
 
 // ---- plans --------------------------------------------------------------------------------------------------------------
-[[nodiscard]] boost::json::object to_json(const Step& step);          // kind, sentence and the fields of that kind
+[[nodiscard]] boost::json::object to_json(const Step& step);  // kind, sentence and the fields of that kind
 [[nodiscard]] boost::json::object to_json(const Action& action);
 [[nodiscard]] boost::json::object to_json(const Conflict& conflict);
-[[nodiscard]] boost::json::object plan_document(const Plan& plan);    // actions, conflicts, digest (null: destroys nothing)
+[[nodiscard]] boost::json::object plan_document(const Plan& plan);  // actions, conflicts, digest (null: destroys nothing)
 
 // ---- what is seen -------------------------------------------------------------------------------------------------------
 // One device with what the guard says of it: the guard lives in the engine, so the caller asks it.
@@ -49,7 +49,7 @@ struct DeviceListing {
 [[nodiscard]] boost::json::object to_json(const Spec& spec);
 
 // ---- what is remembered -------------------------------------------------------------------------------------------------
-[[nodiscard]] boost::json::object to_json(const Record& record);      // without its kind, which is a column of the store
+[[nodiscard]] boost::json::object to_json(const Record& record);  // without its kind, which is a column of the store
 [[nodiscard]] boost::json::object to_json(const Records& records);
 [[nodiscard]] std::string record_text(const Record& record);
 // The inverse of record_text(); `kind` as record_kind() spells it. A missing field or a wrong type is an error.

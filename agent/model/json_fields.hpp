@@ -7,8 +7,8 @@
 #include <type_traits>
 #include <vector>
 
-#include <boost/json.hpp>
 #include <fmt/format.h>
+#include <boost/json.hpp>
 
 #include "agent/base/text.hpp"
 #include "agent/base/units.hpp"
@@ -25,7 +25,9 @@ template <class T>
 struct Fields;
 
 template <class T>
-concept HasFields = requires { sizeof(Fields<T>); };
+concept HasFields = requires {
+  sizeof(Fields<T>);
+};
 
 inline boost::json::value to_value(const std::string& text) { return boost::json::string(to_utf8(text)); }
 inline boost::json::value to_value(bool flag) { return flag; }
@@ -38,10 +40,7 @@ inline boost::json::value to_value(const DeviceKey& key) { return to_value(key.t
 inline boost::json::value to_value(std::chrono::seconds time) { return std::int64_t{time.count()}; }
 
 template <class T>
-  requires std::is_enum_v<T>
-boost::json::value to_value(T choice) {
-  return boost::json::string(to_text(choice));
-}
+requires std::is_enum_v<T> boost::json::value to_value(T choice) { return boost::json::string(to_text(choice)); }
 
 template <HasFields T>
 boost::json::value to_value(const T& value);

@@ -6,18 +6,18 @@ namespace nvstripe::json {
 
 // Every field of these types is shown, in the order of inventory.hpp. One macro keeps each list on one line.
 #define NVS_FIELD(name) visit(#name, v.name);
-#define NVS_FIELDS(Type, ...)                                     \
-  template <>                                                     \
-  struct Fields<Type> {                                           \
-    static void each(auto& visit, auto& v) { __VA_ARGS__ }        \
+#define NVS_FIELDS(Type, ...)                              \
+  template <>                                              \
+  struct Fields<Type> {                                    \
+    static void each(auto& visit, auto& v) { __VA_ARGS__ } \
   }
 #define F NVS_FIELD
 
 NVS_FIELDS(BlockQueue, F(scheduler) F(schedulers) F(read_ahead_kb) F(rq_affinity) F(nr_requests) F(max_sectors_kb)
-           F(wbt_lat_usec) F(nomerges));
+                           F(wbt_lat_usec) F(nomerges));
 NVS_FIELDS(NvmeController, F(kernel_name) F(subsystem_nqn) F(transport) F(state) F(traddr) F(trsvcid) F(host_traddr)
-           F(src_addr) F(hostnqn) F(hostid) F(model) F(serial) F(firmware) F(cntlid) F(queue_count) F(sqsize) F(kato)
-           F(ctrl_loss_tmo) F(reconnect_delay) F(fast_io_fail_tmo));
+                               F(src_addr) F(hostnqn) F(hostid) F(model) F(serial) F(firmware) F(cntlid) F(queue_count)
+                                   F(sqsize) F(kato) F(ctrl_loss_tmo) F(reconnect_delay) F(fast_io_fail_tmo));
 NVS_FIELDS(TargetNamespace, F(nsid) F(device_path) F(uuid) F(nguid) F(enabled));
 NVS_FIELDS(TargetSubsystem, F(nqn) F(serial) F(model) F(allow_any_host) F(allowed_hosts) F(namespaces));
 NVS_FIELDS(TargetPort, F(id) F(trtype) F(adrfam) F(traddr) F(trsvcid) F(subsystems));
@@ -35,11 +35,11 @@ NVS_FIELDS(Address, F(ip) F(prefix));
 NVS_FIELDS(NetworkLink, F(name) F(operstate) F(mtu) F(speed_mbits) F(rx_queues) F(addresses));
 NVS_FIELDS(RdmaDevice, F(name) F(netdev) F(port_state) F(roce_v2_addresses));
 NVS_FIELDS(Kernel, F(release) F(cpus) F(memory) F(modules_loaded) F(modules_available) F(fabrics_options) F(fabrics_node)
-           F(module_parameters));
+                       F(module_parameters));
 NVS_FIELDS(HostIdentity, F(product_uuid) F(machine_id) F(provider) F(availability_zone) F(computed) F(boot_id) F(hostname));
 NVS_FIELDS(DiscoveredSubsystem, F(nqn) F(transport) F(traddr) F(trsvcid));
 NVS_FIELDS(TargetView, F(connection) F(tcp) F(rdma) F(resolved_address) F(local_address) F(discovered) F(subsystems)
-           F(problem) F(tcp_problem) F(rdma_problem));
+                           F(problem) F(tcp_problem) F(rdma_problem));
 NVS_FIELDS(Sysctl, F(name) F(value) F(foreign_setter));
 
 #undef F
@@ -84,6 +84,7 @@ struct Fields<BlockDevice> {
     visit("dm_name", v.dm_name);
     visit("queue", v.queue);
     visit("paths", v.paths);
+    visit("path_queues", v.path_queues);
   }
 };
 

@@ -11,6 +11,9 @@ struct Fields<WriteAttribute> {
     visit("device", s.device);
     visit("path", s.path);
     visit("value", s.value);
+    visit("value_device", s.value_device);
+    visit("if_present", s.if_present);
+    visit("of_paths", s.of_paths);
   }
 };
 template <>

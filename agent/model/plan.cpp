@@ -36,7 +36,8 @@ struct Sentence {
   std::string operator()(const WriteAttribute& step) const {
     const std::string_view which = step.of_paths ? " of each path of device '{}'" : " of device '{}'";
     const std::string of = step.device ? fmt::format(fmt::runtime(which), printable(step.device->text)) : std::string();
-    const std::string value = step.value_device ? "<" + printable(step.value_device->text) + ">" : printable(trim(step.value));
+    const std::string value =
+        step.value_device ? "<" + printable(step.value_device->text) + ">" : printable(trim(step.value));
     return fmt::format("write '{}' into '{}'{}", value, step.path, of);
   }
   std::string operator()(const PutFile& step) const {
@@ -56,11 +57,12 @@ struct Sentence {
     return fmt::format("give '{}' {}", step.path, parts.empty() ? "nothing new" : join(parts, ", "));
   }
   std::string operator()(const Connect& step) const {
-    return fmt::format("connect '{}' over {} at {} port {}, {} queues of {}", printable(step.nqn), step.transport, step.traddr,
-                       step.trsvcid, step.nr_io_queues, step.queue_size);
+    return fmt::format("connect '{}' over {} at {} port {}, {} queues of {}", printable(step.nqn), step.transport,
+                       step.traddr, step.trsvcid, step.nr_io_queues, step.queue_size);
   }
   std::string operator()(const Disconnect& step) const {
-    return fmt::format("disconnect '{}' over {} at {} port {}", printable(step.nqn), step.transport, step.traddr, step.trsvcid);
+    return fmt::format("disconnect '{}' over {} at {} port {}", printable(step.nqn), step.transport, step.traddr,
+                       step.trsvcid);
   }
   std::string operator()(const RequireContent& step) const {
     const std::string key = printable(step.device.text);
@@ -77,19 +79,26 @@ struct Sentence {
 
 std::string_view to_text(Risk risk) {
   switch (risk) {
-    case Risk::reversible: return "reversible";
-    case Risk::disruptive: return "disruptive";
-    case Risk::writes_blank: return "writes_blank";
-    case Risk::destroys_data: return "destroys_data";
+    case Risk::reversible:
+      return "reversible";
+    case Risk::disruptive:
+      return "disruptive";
+    case Risk::writes_blank:
+      return "writes_blank";
+    case Risk::destroys_data:
+      return "destroys_data";
   }
   return "unknown";
 }
 
 std::string_view to_text(Standing standing) {
   switch (standing) {
-    case Standing::note: return "note";
-    case Standing::waiting: return "waiting";
-    case Standing::refused: return "refused";
+    case Standing::note:
+      return "note";
+    case Standing::waiting:
+      return "waiting";
+    case Standing::refused:
+      return "refused";
   }
   return "unknown";
 }

@@ -90,9 +90,12 @@ std::string record_key(const Record& record) { return std::visit(Key{}, record);
 
 std::string_view to_text(Stage stage) {
   switch (stage) {
-    case Stage::intended: return "intended";
-    case Stage::made_array: return "made_array";
-    case Stage::made: return "made";
+    case Stage::intended:
+      return "intended";
+    case Stage::made_array:
+      return "made_array";
+    case Stage::made:
+      return "made";
   }
   return "unknown";
 }

@@ -28,9 +28,12 @@ bool Spec::wants_nothing() const { return exports.empty() && connections.empty()
 
 std::string_view to_text(Transport transport) {
   switch (transport) {
-    case Transport::automatic: return "auto";
-    case Transport::rdma: return "rdma";
-    case Transport::tcp: return "tcp";
+    case Transport::automatic:
+      return "auto";
+    case Transport::rdma:
+      return "rdma";
+    case Transport::tcp:
+      return "tcp";
   }
   return "unknown";
 }
@@ -39,9 +42,12 @@ std::string_view to_text(Stack stack) { return stack == Stack::md ? "md" : "lvm"
 
 std::string_view to_text(Workload workload) {
   switch (workload) {
-    case Workload::streaming: return "streaming";
-    case Workload::random: return "random";
-    case Workload::checkpoint: return "checkpoint";
+    case Workload::streaming:
+      return "streaming";
+    case Workload::random:
+      return "random";
+    case Workload::checkpoint:
+      return "checkpoint";
   }
   return "unknown";
 }

@@ -11,14 +11,33 @@ namespace {
 std::vector<Record> sample_records() {
   const Uuid host = *parse_uuid("deadbeef-0011-2233-4455-66778899aabb");
   return {IdentityRecord{.host = host, .source = "dmi"},
-          VolumeRecord{.name = "train", .stack = "md", .generation = 0xfedcba9876543210u,
-                       .members = {{"nvme:uuid.1/1"}, {"lv:vg/s1"}}, .stage = Stage::made_array, .vg_uuid = "v",
-                       .lv_uuid = "l", .mount_path = "/mnt/train"},
-          ExportRecord{.drive = {"nvme:eui.1/2"}, .slice = 3, .export_name = "pool", .host_nqn = "nqn.h", .subsystem_nqn = "nqn.s",
-                       .nsid = 7, .generation = 9, .lv_uuid = "x", .consumer_data_seen = true, .retired = true},
-          ConnectionRecord{.connection = "s1", .nqn = "n", .transport = "rdma", .traddr = "10.9.0.1", .trsvcid = "4420",
-                           .host_traddr = "10.9.0.2", .boot_id = "b"},
-          TuningRecord{.object = "sysctl", .attribute = "vm.dirty_bytes", .old_value = "0", .set_value = "1", .foreign_changes = 2},
+          VolumeRecord{.name = "train",
+                       .stack = "md",
+                       .generation = 0xfedcba9876543210u,
+                       .members = {{"nvme:uuid.1/1"}, {"lv:vg/s1"}},
+                       .stage = Stage::made_array,
+                       .vg_uuid = "v",
+                       .lv_uuid = "l",
+                       .mount_path = "/mnt/train"},
+          ExportRecord{.drive = {"nvme:eui.1/2"},
+                       .slice = 3,
+                       .export_name = "pool",
+                       .host_nqn = "nqn.h",
+                       .subsystem_nqn = "nqn.s",
+                       .nsid = 7,
+                       .generation = 9,
+                       .lv_uuid = "x",
+                       .consumer_data_seen = true,
+                       .retired = true},
+          ConnectionRecord{.connection = "s1",
+                           .nqn = "n",
+                           .transport = "rdma",
+                           .traddr = "10.9.0.1",
+                           .trsvcid = "4420",
+                           .host_traddr = "10.9.0.2",
+                           .boot_id = "b"},
+          TuningRecord{
+              .object = "sysctl", .attribute = "vm.dirty_bytes", .old_value = "0", .set_value = "1", .foreign_changes = 2},
           HoldRecord{.object = "volume:train", .why = "release"},
           IntentRecord{.action_id = "md.create:train", .digest = "d"}};
 }
@@ -64,7 +83,9 @@ TEST_CASE("A-17 A-90 a device listing is valid JSON whatever the model says") {
   device.kernel_name = "nvme0n1";
   device.kind = DeviceKind::local_ssd;
   device.model = "Innova\xff\xfe";
-  device.serial = "a\x01" "b";
+  device.serial =
+      "a\x01"
+      "b";
   device.size = Bytes{1'000'000};
   device.logical_block = 512;
   device.look = Look::found;
@@ -78,7 +99,9 @@ TEST_CASE("A-17 A-90 a device listing is valid JSON whatever the model says") {
   const auto& item = document.at("devices").as_array().at(0).as_object();
   CHECK(document.at("api_version").as_int64() == 1);
   CHECK(item.at("model").as_string() == "Innova\\xff\\xfe");
-  CHECK(item.at("serial").as_string() == "a\\x01" "b");
+  CHECK(item.at("serial").as_string() ==
+        "a\\x01"
+        "b");
   CHECK(item.at("kind").as_string() == "local_ssd");
   CHECK(item.at("size").as_uint64() == 1'000'000);
   CHECK(item.at("logical_block_size").as_uint64() == 512);
@@ -117,15 +140,26 @@ TEST_CASE("a plan shows each step as a sentence and as fields") {
   const std::vector<Step> steps{
       Run{.argv = {std::string("/sbin/mdadm"), std::string("--name=a b"), DeviceRef{drive}}, .udev_lock = {drive}},
       WriteAttribute{.device = drive, .path = "queue/scheduler", .value = "none\n"},
-      PutFile{.path = "/run/x", .text = "a\n"}, MakeDir{.path = "/a"}, MakeMountPoint{.path = "/mnt/train"},
-      Link{.target = "/a", .path = "/b"}, Remove{.path = "/c"}, SetOwner{.path = "/mnt/train", .owner = "trainer", .mode = "2775"},
-      Connect{.nqn = "nqn.s", .transport = "rdma", .traddr = "10.9.0.1", .trsvcid = "4420", .nr_io_queues = 4, .queue_size = 128},
+      PutFile{.path = "/run/x", .text = "a\n"},
+      MakeDir{.path = "/a"},
+      MakeMountPoint{.path = "/mnt/train"},
+      Link{.target = "/a", .path = "/b"},
+      Remove{.path = "/c"},
+      SetOwner{.path = "/mnt/train", .owner = "trainer", .mode = "2775"},
+      Connect{.nqn = "nqn.s",
+              .transport = "rdma",
+              .traddr = "10.9.0.1",
+              .trsvcid = "4420",
+              .nr_io_queues = 4,
+              .queue_size = 128},
       Disconnect{.nqn = "nqn.s", .transport = "tcp", .traddr = "10.9.0.1", .trsvcid = "4420"},
-      RequireContent{.device = drive, .diskseq = 3}, RequireContent{.device = drive, .expected = {{.type = "ext4", .uuid = "u"}}},
+      RequireContent{.device = drive, .diskseq = 3},
+      RequireContent{.device = drive, .expected = {{.type = "ext4", .uuid = "u"}}},
       Await{.fact = "array:u"}};
-  const Plan plan{.actions = {Action{.id = "md.create:train", .object = "volume:train", .risk = Risk::writes_blank,
-                                     .writes = {drive}, .steps = steps}},
-                  .conflicts = {Conflict{.subject = "volume 'x'", .standing = Standing::waiting, .id = "volume.waits"}}};
+  const Plan plan{
+      .actions = {Action{
+          .id = "md.create:train", .object = "volume:train", .risk = Risk::writes_blank, .writes = {drive}, .steps = steps}},
+      .conflicts = {Conflict{.subject = "volume 'x'", .standing = Standing::waiting, .id = "volume.waits"}}};
   const auto document = json::plan_document(plan);
   CHECK(document.at("digest").is_null());
   const auto& action = document.at("actions").at(0).as_object();
@@ -144,7 +178,8 @@ TEST_CASE("a plan shows each step as a sentence and as fields") {
 }
 
 TEST_CASE("an event carries its data as an object, and odd data as text") {
-  Event event{.epoch = 1, .sequence = 2, .id = "1-2", .type = std::string(event::kVolumeMounted), .data = R"({"path":"/mnt"})"};
+  Event event{
+      .epoch = 1, .sequence = 2, .id = "1-2", .type = std::string(event::kVolumeMounted), .data = R"({"path":"/mnt"})"};
   CHECK(json::to_json(event).at("data").at("path").as_string() == "/mnt");
   event.data = "{";
   CHECK(json::to_json(event).at("data").as_string() == "{");
@@ -153,8 +188,7 @@ TEST_CASE("an event carries its data as an object, and odd data as text") {
 
 TEST_CASE("YAML output quotes every text, so that no reader takes it for something else") {
   const boost::json::value value = {{"a", {{"b", "no"}, {"c", {1, "010"}}}}, {"empty", boost::json::array()}};
-  CHECK(json::yaml_text(value) ==
-        "\"a\":\n  \"b\": \"no\"\n  \"c\":\n    - 1\n    - \"010\"\n\"empty\": []\n");
+  CHECK(json::yaml_text(value) == "\"a\":\n  \"b\": \"no\"\n  \"c\":\n    - 1\n    - \"010\"\n\"empty\": []\n");
 }
 
 }  // namespace nvstripe

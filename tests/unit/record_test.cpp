@@ -25,13 +25,14 @@ TEST_CASE("slices of one drive are different ledger entries") {
 }
 
 TEST_CASE("every kind of record can be put and forgotten by its kind and key") {
-  const std::vector<Record> all{IdentityRecord{.source = "dmi"},
-                                VolumeRecord{.name = "train"},
-                                ExportRecord{.drive = {"d"}},
-                                ConnectionRecord{.connection = "s1", .nqn = "n", .transport = "tcp", .traddr = "1", .trsvcid = "2"},
-                                TuningRecord{.object = "sysctl", .attribute = "vm.dirty_bytes"},
-                                HoldRecord{.object = "volume:train", .why = "hold"},
-                                IntentRecord{.action_id = "md.create:train"}};
+  const std::vector<Record> all{
+      IdentityRecord{.source = "dmi"},
+      VolumeRecord{.name = "train"},
+      ExportRecord{.drive = {"d"}},
+      ConnectionRecord{.connection = "s1", .nqn = "n", .transport = "tcp", .traddr = "1", .trsvcid = "2"},
+      TuningRecord{.object = "sysctl", .attribute = "vm.dirty_bytes"},
+      HoldRecord{.object = "volume:train", .why = "hold"},
+      IntentRecord{.action_id = "md.create:train"}};
   Records records;
   for (const Record& record : all) records.put(record);
   CHECK(records.connections.size() == 1);

@@ -37,13 +37,14 @@ TEST_CASE("a number is the whole text or none") {
 TEST_CASE("A-17 A-90 bytes that are not text are escaped, text stays") {
   CHECK(printable("INTEL SSD") == "INTEL SSD");
   CHECK(printable("Innova\xff\xfe") == "Innova\\xff\\xfe");
-  CHECK(printable("a\x01" "b\x7f\n") == "a\\x01b\\x7f\\x0a");
+  CHECK(printable("a\x01"
+                  "b\x7f\n") == "a\\x01b\\x7f\\x0a");
   CHECK(printable("grün €") == "grün €");
-  CHECK(printable("\xc2\x9b") == "\\xc2\\x9b");              // C1 control
-  CHECK(printable("\xc0\xaf") == "\\xc0\\xaf");              // overlong
-  CHECK(printable("\xed\xa0\x80") == "\\xed\\xa0\\x80");      // surrogate
+  CHECK(printable("\xc2\x9b") == "\\xc2\\x9b");                    // C1 control
+  CHECK(printable("\xc0\xaf") == "\\xc0\\xaf");                    // overlong
+  CHECK(printable("\xed\xa0\x80") == "\\xed\\xa0\\x80");           // surrogate
   CHECK(printable("\xf4\x90\x80\x80") == "\\xf4\\x90\\x80\\x80");  // beyond U+10FFFF
-  CHECK(printable("\xe2\x82") == "\\xe2\\x82");              // cut short
+  CHECK(printable("\xe2\x82") == "\\xe2\\x82");                    // cut short
   CHECK(to_utf8("a\nb\xff") == "a\nb\\xff");
 }
 

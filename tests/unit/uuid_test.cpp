@@ -1,15 +1,17 @@
 // Tests parsing, printing and derivation of identifiers.
 #include "agent/base/uuid.hpp"
 
+#include "agent/base/digest.hpp"
+
 #include "tests/support/catch.hpp"
 
 namespace nvstripe {
 
 TEST_CASE("every spelling of one identifier reads as the same UUID") {
   const Uuid expected = *parse_uuid("deadbeef-0011-2233-4455-66778899aabb");
-  for (const char* text : {"deadbeef00112233445566778899aabb", "deadbeef:00112233:44556677:8899aabb",
-                           "DEADBEEF-0011-2233-4455-66778899AABB", "uuid.deadbeef-0011-2233-4455-66778899aabb",
-                           "eui.deadbeef00112233445566778899aabb"}) {
+  for (const char* text :
+       {"deadbeef00112233445566778899aabb", "deadbeef:00112233:44556677:8899aabb", "DEADBEEF-0011-2233-4455-66778899AABB",
+        "uuid.deadbeef-0011-2233-4455-66778899aabb", "eui.deadbeef00112233445566778899aabb"}) {
     CAPTURE(text);
     REQUIRE(parse_uuid(text).has_value());
     CHECK(*parse_uuid(text) == expected);
@@ -20,9 +22,10 @@ TEST_CASE("every spelling of one identifier reads as the same UUID") {
 }
 
 TEST_CASE("what is not 32 hex digits is not a UUID") {
-  for (const char* text : {"", "-", "deadbeef", "deadbeef-0011-2233-4455-66778899aab", "deadbeef-0011-2233-4455-66778899aabbc",
-                           "deadbeef-0011-2233-4455-66778899aabg", "-deadbeef00112233445566778899aabb",
-                           "deadbeef00112233445566778899aabb-", " deadbeef00112233445566778899aabb"}) {
+  for (const char* text :
+       {"", "-", "deadbeef", "deadbeef-0011-2233-4455-66778899aab", "deadbeef-0011-2233-4455-66778899aabbc",
+        "deadbeef-0011-2233-4455-66778899aabg", "-deadbeef00112233445566778899aabb", "deadbeef00112233445566778899aabb-",
+        " deadbeef00112233445566778899aabb"}) {
     CAPTURE(text);
     REQUIRE_FALSE(parse_uuid(text).has_value());
     CHECK_FALSE(parse_uuid(text).error().remedy.empty());
@@ -53,6 +56,10 @@ TEST_CASE("another host, purpose or name derives another identifier") {
   CHECK_FALSE(derived_from(made, host, "fs", "train"));
   CHECK_FALSE(derived_from(made, host, "array", "train2"));
   CHECK(derive64(host, "a", "bc") != derive64(host, "ab", "c"));
+}
+
+TEST_CASE("SHA-256 of a text is what everybody else computes") {
+  CHECK(sha256_hex("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
 }  // namespace nvstripe
