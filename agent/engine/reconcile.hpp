@@ -44,6 +44,11 @@ class Reconciler {
   // now_ms: boot time clock, passed in so that tests need no waiting. `progress` is told each action as it begins.
   [[nodiscard]] Result<PassReport> pass(const Spec& spec, const Permission& permission, std::int64_t now_ms,
                                         const std::function<void(const Action&)>& progress = {});
+  // Does the actions of a draft made outside the tables (release, revert): judged, ordered, journalled and performed like
+  // those of a pass. The report's plan is what remains of the draft.
+  [[nodiscard]] Result<PassReport> carry_out(const Spec& spec, const Draft& draft, const Permission& permission,
+                                             std::int64_t now_ms,
+                                             const std::function<void(const Action&)>& progress = {});
   // When the earliest backed-off action may be tried again; nullopt: none waits.
   [[nodiscard]] std::optional<std::int64_t> next_try_ms() const;
 
