@@ -1,0 +1,191 @@
+// Owns one function a route. Answers come from the snapshot, at once; what needs the engine's hands is queued and answered
+// with the number of the request, whose progress is read at /v1/requests/NUMBER.
+#include "agent/api/routes.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include <boost/json.hpp>
+
+#include "agent/api/status_json.hpp"
+#include "agent/base/text.hpp"
+#include "agent/model/guard.hpp"
+#include "agent/model/json.hpp"
+
+namespace nvstripe::api {
+namespace {
+
+enum class Access { everybody, root };
+
+struct Route {
+  std::string_view method, path;
+  Access access;
+  HttpResponse (*answer)(const RouteContext&, const HttpRequest&);
+};
+
+HttpResponse refuse(unsigned status, std::string what, std::string remedy) {
+  return {status, json::text(json::error_document(Error{std::move(what), std::move(remedy), {}}))};
+}
+
+// What clients send: names and digests in a JSON object of texts.
+std::string field(const HttpRequest& request, std::string_view name) {
+  if (trim(request.body).empty()) return {};
+  const auto parsed = json::parse(request.body);
+  if (!parsed || !parsed->is_object()) return {};
+  const auto* value = parsed->as_object().if_contains(name);
+  return value != nullptr && value->is_string() ? std::string(value->as_string()) : std::string();
+}
+
+std::string query_value(const HttpRequest& request, std::string_view name) {
+  for (const std::string_view part : split(request.query, '&'))
+    if (part.size() > name.size() && part.starts_with(name) && part[name.size()] == '=')
+      return std::string(part.substr(name.size() + 1));
+  return {};
+}
+
+HttpResponse queue(const RouteContext& context, Verb verb, std::string argument) {
+  const auto id = context.board.submit(verb, std::move(argument));
+  if (!id) return refuse(503, id.error().what, id.error().remedy);
+  boost::json::object out = json::document();
+  out["request"] = *id;
+  return {202, json::text(out)};
+}
+
+HttpResponse not_looked_yet() {
+  return refuse(503, "the agent has not looked at the machine yet", "try again in a moment");
+}
+
+Status current_status(const RouteContext& context) {
+  Status status = status_of(*context.board.snapshot());
+  status.activity = context.board.activity().sentence;
+  return status;
+}
+
+HttpResponse get_status(const RouteContext& context, const HttpRequest&) { return {200, status_json(current_status(context))}; }
+HttpResponse get_volumes(const RouteContext& context, const HttpRequest&) { return {200, volumes_json(current_status(context))}; }
+
+HttpResponse get_devices(const RouteContext& context, const HttpRequest&) {
+  const auto snapshot = context.board.snapshot();
+  if (snapshot->taken.empty()) return not_looked_yet();
+  return {200, devices_json(snapshot->pass.seen)};
+}
+
+HttpResponse get_plan(const RouteContext& context, const HttpRequest&) {
+  const auto snapshot = context.board.snapshot();
+  if (snapshot->taken.empty()) return not_looked_yet();
+  return {200, json::text(json::plan_document(snapshot->pass.plan))};
+}
+
+HttpResponse get_spec(const RouteContext& context, const HttpRequest&) {
+  const auto snapshot = context.board.snapshot();
+  boost::json::object out = json::document();
+  boost::json::array files;
+  for (const std::string& file : snapshot->spec.files) files.emplace_back(file);
+  out["files"] = std::move(files);
+  out["loaded"] = snapshot->spec.loaded;
+  out["last_good"] = snapshot->spec.last_good;
+  out["problem"] = printable(snapshot->spec.problem);
+  out["spec"] = json::to_json(snapshot->spec.spec);
+  return {200, json::text(out)};
+}
+
+HttpResponse get_identity(const RouteContext& context, const HttpRequest&) {
+  return {200, identity_json(*context.board.snapshot())};
+}
+
+HttpResponse get_inventory(const RouteContext& context, const HttpRequest&) {
+  const auto snapshot = context.board.snapshot();
+  if (snapshot->taken.empty()) return not_looked_yet();
+  return {200, json::text(json::inventory_document(snapshot->pass.seen))};
+}
+
+HttpResponse get_events(const RouteContext& context, const HttpRequest& request) {
+  constexpr std::uint64_t kMaxEvents = 1000;
+  store::EventQuery query;
+  const std::string after = query_value(request, "after");
+  const std::string limit = query_value(request, "limit");
+  query.after_sequence = parse_number(after).value_or(0);
+  query.newest = after.empty();
+  query.limit = static_cast<std::uint32_t>(std::min(parse_number(limit).value_or(100), kMaxEvents));
+  const auto events = context.store.events(query);
+  if (!events) return refuse(500, events.error().what, events.error().remedy);
+  return {200, json::text(json::events_document(*events))};
+}
+
+HttpResponse get_request(const RouteContext& context, const HttpRequest& request) {
+  const auto id = parse_number(request.path.substr(std::string_view("/v1/requests/").size()));
+  const auto progress = id ? context.board.progress(*id) : std::nullopt;
+  if (!progress) return refuse(404, "no request '" + request.path.substr(13) + "' is known", "requests are forgotten when the agent restarts");
+  return {200, progress_json(*id, *progress)};
+}
+
+HttpResponse post_plan(const RouteContext& context, const HttpRequest& request) { return queue(context, Verb::plan, request.body); }
+HttpResponse post_apply(const RouteContext& context, const HttpRequest& request) {
+  return queue(context, Verb::apply, field(request, "accept"));
+}
+HttpResponse post_hold(const RouteContext& context, const HttpRequest& request) {
+  const std::string object = field(request, "object");
+  if (object.empty()) return refuse(400, "no object to hold is named", "send {\"object\": \"volume:NAME\"} or {\"object\": \"all\"}");
+  return queue(context, Verb::hold, object);
+}
+HttpResponse post_release(const RouteContext& context, const HttpRequest& request) {
+  const std::string volume = field(request, "volume");
+  if (volume.empty()) return refuse(400, "no volume to release is named", "send {\"volume\": \"NAME\"}");
+  return queue(context, Verb::release, volume);
+}
+HttpResponse post_revert(const RouteContext& context, const HttpRequest&) { return queue(context, Verb::revert, {}); }
+HttpResponse post_adopt(const RouteContext& context, const HttpRequest&) { return queue(context, Verb::adopt, {}); }
+
+constexpr Route kRoutes[] = {
+    {"GET", "/v1/status", Access::everybody, get_status},
+    {"GET", "/v1/devices", Access::everybody, get_devices},
+    {"GET", "/v1/plan", Access::everybody, get_plan},
+    {"GET", "/v1/volumes", Access::everybody, get_volumes},
+    {"GET", "/v1/events", Access::everybody, get_events},
+    {"GET", "/v1/spec", Access::everybody, get_spec},
+    {"GET", "/v1/identity", Access::everybody, get_identity},
+    {"GET", "/v1/inventory", Access::everybody, get_inventory},
+    {"GET", "/v1/requests/", Access::everybody, get_request},  // and a number
+    {"POST", "/v1/plan", Access::everybody, post_plan},        // changes nothing
+    {"POST", "/v1/apply", Access::root, post_apply},
+    {"POST", "/v1/hold", Access::root, post_hold},
+    {"POST", "/v1/release", Access::root, post_release},
+    {"POST", "/v1/revert", Access::root, post_revert},
+    {"POST", "/v1/identity/adopt", Access::root, post_adopt},
+};
+
+bool matches(const Route& route, std::string_view path) {
+  return route.path.ends_with('/') ? path.starts_with(route.path) && path.size() > route.path.size() : path == route.path;
+}
+
+}  // namespace
+
+HttpResponse respond(const RouteContext& context, const HttpRequest& request) {
+  bool path_known = false;
+  for (const Route& route : kRoutes) {
+    if (!matches(route, request.path)) continue;
+    path_known = true;
+    if (route.method != request.method) continue;
+    if (route.access == Access::root && request.uid != 0)
+      return refuse(403, "only root may do this", "use sudo");
+    return route.answer(context, request);
+  }
+  if (path_known) return refuse(405, "'" + request.method + "' is not possible on '" + request.path + "'", "see docs/operations.md");
+  return refuse(404, "there is no '" + printable(request.path) + "'", "see docs/operations.md");
+}
+
+std::string devices_json(const Inventory& seen) {
+  std::vector<json::DeviceListing> listings;
+  for (const BlockDevice& device : seen.blocks.value()) {
+    json::DeviceListing listing;
+    listing.device = &device;
+    for (const guard::Veto& veto : guard::unusable(device, seen)) {
+      listing.reason_ids.push_back(veto.id);
+      listing.reasons.push_back(veto.sentence);
+    }
+    listings.push_back(std::move(listing));
+  }
+  return json::text(json::devices_document(seen, listings));
+}
+
+}  // namespace nvstripe::api

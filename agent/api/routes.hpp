@@ -1,0 +1,21 @@
+// Owns the routes: which method and path answers what, and who may ask. Reads are for everybody, changes for root.
+#pragma once
+#include <functional>
+#include <string>
+
+#include "agent/api/board.hpp"
+#include "agent/api/server.hpp"
+#include "agent/api/shared_store.hpp"
+
+namespace nvstripe::api {
+
+struct RouteContext {
+  Board& board;
+  SharedStore& store;
+};
+
+// Each block device with what the guard says of it.
+[[nodiscard]] std::string devices_json(const Inventory& seen);
+[[nodiscard]] HttpResponse respond(const RouteContext& context, const HttpRequest& request);
+
+}  // namespace nvstripe::api
