@@ -213,6 +213,7 @@ struct HostIdentity {
   std::string availability_zone;         // failure domain by DMI or cloud's local files; empty unknown
   Uuid computed;                         // host identity by the ladder of design, without the spec's host_id
   std::string boot_id, hostname;
+  std::string hostnqn_file;                  // what /etc/nvme/hostnqn says, trimmed; empty where there is none
   bool operator==(const HostIdentity&) const = default;
 };
 

@@ -17,6 +17,7 @@ namespace nvstripe {
 // A fact is what an action gives or needs, and what Await waits for; the only edges of a plan. Kind first:
 //   block:<key>  array:<uuid> (running)  lv:<vg>/<lv> (active)  fs:<uuid> (visible)  mount:<path>
 //   controller:<nqn>@<transport>:<traddr>:<trsvcid> (live)  path:<path>  namespace:<nqn>/<nsid>  port:<trtype>:<addr>:<svc>
+//   identity:<host uuid> (recorded)
 using Fact = std::string;
 
 struct DeviceRef {  // becomes /dev/<kernel name> from a fresh look, just before use
@@ -111,6 +112,7 @@ struct Action {
   std::string sentence;  // "make a raid0 array of 4 members with 128 KiB chunks for volume 'train'"
   std::string reason;    // "volume 'train' does not exist and all 4 members are blank"
   Risk risk = Risk::reversible;
+  bool suspect = false;  // may block for long: ordered after everything that does not need it
   std::vector<Fact> needs, gives;
   std::vector<DeviceKey> writes;  // devices whose content this action writes; each has a RequireContent step first
   std::vector<Step> steps;

@@ -77,7 +77,8 @@ Inventory machine() {
                             "duplicate_connect", "fast_io_fail_tmo", "tos"};
   kernel.module_parameters = {{"nvme_core.multipath", "Y"}, {"nvme_core.io_timeout", "30"}};
   seen.kernel = Facet<Kernel>::known(std::move(kernel));
-  seen.tools = Facet<std::vector<std::string>>::known({"lvm", "mdadm", "mkfs.xfs", "systemctl", "umount", "wipefs"});
+  seen.tools = Facet<std::vector<std::string>>::known({"lvchange", "lvcreate", "lvremove", "mdadm", "mkfs.xfs", "modprobe", "pvcreate",
+                                                       "systemctl", "umount", "vgchange", "vgcreate", "vgremove", "wipefs"});
   HostIdentity identity;
   identity.product_uuid = to_text(host_id());
   identity.machine_id = "00112233445566778899aabbccddeeff";
