@@ -171,6 +171,7 @@ struct Fields<IntentRecord> {
   static void each(auto& visit, auto& r) {
     visit("action_id", r.action_id);
     visit("digest", r.digest);
+    visit("reported", r.reported);
   }
 };
 template <>

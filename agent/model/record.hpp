@@ -64,8 +64,9 @@ struct HoldRecord {    // key: object; the agent's hands are off it
   bool operator==(const HoldRecord&) const = default;
 };
 
-struct IntentRecord {  // key: action id; begun, and its outcome is not recorded
+struct IntentRecord {  // key: action id; begun and not done: it failed, or was cut off
   std::string action_id, digest;
+  bool reported = false;  // that it was cut off was said as an event
   bool operator==(const IntentRecord&) const = default;
 };
 

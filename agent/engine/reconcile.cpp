@@ -1,0 +1,236 @@
+// Owns the loop. Each action: intent (with the records it needs first) in one transaction, steps, outcome in one transaction,
+// and another look, which alone decides what comes next.
+#include "agent/engine/reconcile.hpp"
+
+#include <algorithm>
+
+#include "agent/engine/happened.hpp"
+#include "agent/engine/planner.hpp"
+
+namespace nvstripe {
+
+struct Reconciler::Pass {
+  const Spec& spec;
+  const Permission& permission;
+  std::int64_t now_ms;
+  const Progress& progress;
+  const Drafting& drafting;
+  PassReport report;
+  std::set<std::string> tried;           // ids done or failed in this pass: none is done twice in one
+  std::set<std::string> accepted_lines;  // what the accepted digest covers, once it matched
+  bool looked_fully = false;             // since the last action
+  bool ends_at_failure = false;
+};
+
+namespace {
+
+std::int64_t retry_after_ms(int attempts) {
+  std::int64_t wait = kFirstRetryMs;
+  for (int i = 1; i < attempts && wait < kLastRetryMs; ++i) wait *= 2;
+  return std::min(wait, kLastRetryMs);
+}
+
+std::string conflict_key(const Conflict& conflict) { return conflict.object + "\n" + conflict.id + "\n" + conflict.subject; }
+
+bool all_hold(const std::vector<Fact>& facts, const Inventory& seen) {
+  return std::all_of(facts.begin(), facts.end(), [&](const Fact& fact) { return holds(fact, seen); });
+}
+
+}  // namespace
+
+Result<> Reconciler::report_interrupted() {
+  if (started_) return {};
+  TRY(const Records records, journal_.records());
+  std::vector<Record> written;
+  std::vector<EventDraft> events;
+  for (IntentRecord intent : records.intents) {
+    if (intent.reported) continue;
+    events.push_back(event_of_interruption(intent));
+    intent.reported = true;
+    written.emplace_back(intent);
+  }
+  if (!written.empty()) CHECKED(journal_.write(written, events));
+  started_ = true;
+  return {};
+}
+
+Result<> Reconciler::look(Pass& pass, FacetSet wanted) {
+  pass.report.seen = world_.look(pass.spec, wanted);
+  TRY(Records records, journal_.records());
+  pass.report.seen.records = Facet<Records>::known(std::move(records));
+  pass.report.plan = pass.drafting(pass.spec, pass.report.seen);
+  pass.looked_fully = wanted == kAllFacets;
+  const Plan& plan = pass.report.plan;
+  if (pass.accepted_lines.empty() && !plan.digest.empty() && plan.digest == pass.permission.accepted_digest) {
+    for (const Action& action : plan.actions) {
+      if (action.risk == Risk::destroys_data) pass.accepted_lines.insert(action.destroys.begin(), action.destroys.end());
+    }
+  }
+  return {};
+}
+
+// The first action of the order that may be done now. Withheld, failed and waiting ones are passed over, and with them what
+// needs them, since their facts do not hold.
+const Action* Reconciler::choose(Pass& pass) {
+  pass.report.withheld.clear();
+  pass.report.backed_off.clear();
+  const Action* chosen = nullptr;
+  for (const Action& action : pass.report.plan.actions) {
+    const auto covered = [&](const std::string& line) { return pass.accepted_lines.contains(line); };
+    const bool permitted = action.risk == Risk::destroys_data
+                               ? std::all_of(action.destroys.begin(), action.destroys.end(), covered) && !action.destroys.empty()
+                               : action.risk != Risk::disruptive || pass.permission.disruptive;
+    if (!permitted) {
+      pass.report.withheld.push_back(action.id);
+      continue;
+    }
+    const auto wait = backoff_.not_before_ms.find(action.id);
+    if (pass.tried.contains(action.id) || (wait != backoff_.not_before_ms.end() && pass.now_ms < wait->second)) {
+      pass.report.backed_off.push_back(action.id);
+      continue;
+    }
+    if (chosen == nullptr && all_hold(action.needs, pass.report.seen)) chosen = &action;
+  }
+  return chosen;
+}
+
+void Reconciler::failed(Pass& pass, const Action& action, const Error& error) {
+  const int attempts = ++backoff_.attempts[action.id];
+  backoff_.not_before_ms[action.id] = pass.now_ms + retry_after_ms(attempts);
+  pass.report.outcomes.push_back({action.id, action.sentence, error.what, error.remedy});
+}
+
+Result<> Reconciler::carry_one(Pass& pass, const Action& action) {
+  if (pass.progress) pass.progress(action);
+  std::vector<Record> before = action.before;
+  std::vector<EventDraft> begun;
+  const bool destroys = action.risk == Risk::destroys_data;
+  before.emplace_back(IntentRecord{action.id, destroys ? pass.permission.accepted_digest : std::string{}, false});
+  if (destroys) begun.push_back(event_of_acceptance(pass.permission.accepted_digest));
+  CHECKED(journal_.write(before, begun));
+  world_.begin_action(action);
+  Result<> done;
+  for (const Step& step : action.steps) {
+    done = world_.perform(step);
+    if (!done) break;
+  }
+  world_.end_action();
+  pass.tried.insert(action.id);
+  if (!done) {
+    failed(pass, action, done.error());
+    IntentRecord open{action.id, {}, true};  // its end is said by this event; it stays, since a redo may need it
+    return journal_.write({open}, events_of_failure(action, done.error()));
+  }
+  std::vector<Record> after = action.after;
+  after.emplace_back(Forget{"intent", action.id});
+  CHECKED(journal_.write(after, events_of_success(action, pass.report.seen)));
+  pass.report.outcomes.push_back({action.id, action.sentence, {}, {}});
+  return {};
+}
+
+// Says what changed since the last pass, and forgets intents once all is quiet.
+Result<> Reconciler::finish(Pass& pass) {
+  std::vector<EventDraft> events =
+      events_of_controllers(controllers_, lost_at_ms_, pass.report.seen, pass.now_ms);
+  std::map<std::string, Conflict> now;
+  for (const Conflict& conflict : pass.report.plan.conflicts) {
+    if (conflict.standing == Standing::note) continue;
+    now.emplace(conflict_key(conflict), conflict);
+    if (said_.contains(conflict_key(conflict))) continue;
+    for (EventDraft& found : events_of_conflict(conflict)) events.push_back(std::move(found));
+  }
+  for (const auto& [key, conflict] : said_) {
+    if (!now.contains(key)) events.push_back(event_of_cleared(conflict));
+  }
+  std::vector<Record> forgotten;
+  if (pass.report.plan.actions.empty() && now.empty()) {
+    for (const IntentRecord& intent : pass.report.seen.records.value().intents) {
+      forgotten.emplace_back(Forget{"intent", intent.action_id});
+    }
+  }
+  if (!events.empty() || !forgotten.empty()) CHECKED(journal_.write(forgotten, events));
+  said_ = std::move(now);
+  std::erase_if(backoff_.attempts, [&](const auto& entry) {
+    const auto& left = pass.report.plan.actions;
+    return std::none_of(left.begin(), left.end(), [&](const Action& action) { return action.id == entry.first; });
+  });
+  std::erase_if(backoff_.not_before_ms, [&](const auto& entry) { return !backoff_.attempts.contains(entry.first); });
+  return {};
+}
+
+Result<PassReport> Reconciler::loop(Pass& pass) {
+  CHECKED(report_interrupted());
+  CHECKED(look(pass, kAllFacets));
+  std::string last_done;
+  for (std::size_t count = 0; count < kMaxActionsOfAPass; ++count) {
+    if (!last_done.empty()) {
+      const auto& left = pass.report.plan.actions;
+      const auto same = std::find_if(left.begin(), left.end(), [&](const Action& action) { return action.id == last_done; });
+      if (same != left.end() && pass.looked_fully) {
+        failed(pass, *same, Error{"'" + same->sentence + "' was done and had no effect", "see what undoes it", {}});
+      }
+      if (same == left.end() || pass.looked_fully) last_done.clear();
+    }
+    const Action* next = choose(pass);
+    if (next == nullptr) {
+      if (pass.looked_fully) break;
+      CHECKED(look(pass, kAllFacets));
+      continue;
+    }
+    const Action action = *next;  // the plan it stands in is replaced by the look
+    const std::size_t outcomes = pass.report.outcomes.size();
+    CHECKED(carry_one(pass, action));
+    if (pass.report.outcomes.size() > outcomes && pass.report.outcomes.back().error.empty()) {
+      last_done = action.id;
+      backoff_.not_before_ms.erase(action.id);
+    } else if (pass.ends_at_failure) {
+      CHECKED(look(pass, kAllFacets));
+      break;
+    }
+    CHECKED(look(pass, facets_changed_by(action)));
+    pass.looked_fully = false;
+  }
+  CHECKED(finish(pass));
+  return std::move(pass.report);
+}
+
+Result<PassReport> Reconciler::pass(const Spec& spec, const Permission& permission, std::int64_t now_ms, const Progress& progress) {
+  const Drafting drafting = [](const Spec& wanted, const Inventory& seen) { return make_plan(wanted, seen); };
+  if (permission.disruptive) backoff_.not_before_ms.clear();  // a person asked: try at once
+  Pass pass{spec, permission, now_ms, progress, drafting, {}, {}, {}, false, false};
+  return loop(pass);
+}
+
+Result<PassReport> Reconciler::carry_out(const Spec& spec, const DraftOf& draft, const Permission& permission,
+                                         std::int64_t now_ms, const Progress& progress) {
+  const Drafting drafting = [&](const Spec& wanted, const Inventory& seen) {
+    return plan_of(draft(wanted, seen), wanted, seen, Holds::ignore);
+  };
+  Pass pass{spec, permission, now_ms, progress, drafting, {}, {}, {}, false, true};
+  return loop(pass);
+}
+
+Result<PassReport> Reconciler::carry_out(const Spec& spec, const Draft& draft, const Permission& permission,
+                                         std::int64_t now_ms, const Progress& progress) {
+  std::set<std::string> begun;
+  const DraftOf rest = [&](const Spec&, const Inventory&) {
+    Draft left = draft;
+    std::erase_if(left.actions, [&](const Action& action) { return begun.contains(action.id); });
+    return left;
+  };
+  const Progress note = [&](const Action& action) {
+    begun.insert(action.id);
+    if (progress) progress(action);
+  };
+  return carry_out(spec, rest, permission, now_ms, note);
+}
+
+std::optional<std::int64_t> Reconciler::next_try_ms() const {
+  std::optional<std::int64_t> earliest;
+  for (const auto& [id, at] : backoff_.not_before_ms) {
+    if (!earliest || at < *earliest) earliest = at;
+  }
+  return earliest;
+}
+
+}  // namespace nvstripe
