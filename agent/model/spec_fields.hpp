@@ -40,10 +40,10 @@ struct SpecField {
   std::string_view path;  // "exports[].listen.port"; "[]" stands for each item of a list
   FieldType type = FieldType::text;
   bool required = false;
-  std::string_view fallback = {};  // what holds without it, in words of the spec; empty: nothing
-  std::string_view help = {};      // one line
-  std::vector<std::string_view> choices = {};
-  FieldType items = FieldType::text;                                       // of words
+  std::string_view fallback = {};     // what holds without it, in words of the spec; empty: nothing
+  std::string_view help = {};         // one line
+  std::string_view choices = {};      // parted by blanks
+  FieldType items = FieldType::text;  // of words
   std::uint64_t min = 0, max = std::numeric_limits<std::uint64_t>::max();  // numbers, and bytes of sizes and rates
 };
 

@@ -13,9 +13,9 @@ namespace {
 constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
 
 std::string choice_words(const SpecField& field) {
-  std::vector<std::string> words;
-  for (const std::string_view choice : field.choices) words.emplace_back(choice);
-  return words.size() > 1 ? "one of " + join(words, ", ") : join(words, "");
+  const auto choices = words(field.choices);
+  const std::vector<std::string> all(choices.begin(), choices.end());
+  return all.size() > 1 ? "one of " + join(all, ", ") : join(all, "");
 }
 
 std::string size_words(const SpecField& field) {
@@ -91,7 +91,7 @@ boost::json::object scalar_schema(const SpecField& field, FieldType type) {
     out["maximum"] = field.max;
   } else if (type == FieldType::choice) {
     boost::json::array choices;
-    for (const std::string_view choice : field.choices) choices.push_back(boost::json::string(choice));
+    for (const std::string_view choice : words(field.choices)) choices.push_back(boost::json::string(choice));
     out["enum"] = std::move(choices);
   } else if (type == FieldType::account || type == FieldType::mode) {
     out["type"] = boost::json::array{"string", "integer"};  // both are read by their digits

@@ -160,7 +160,8 @@ Result<> check_account(std::string_view text) {
 }
 
 Result<> check_choice(const SpecField& field, std::string_view text) {
-  std::vector<std::string> known(field.choices.begin(), field.choices.end());
+  const auto choices = words(field.choices);
+  const std::vector<std::string> known(choices.begin(), choices.end());
   if (std::find(known.begin(), known.end(), text) != known.end()) return {};
   return refuse(text, fmt::format("is not one of {}", join(known, ", ")), fmt::format("write {}", join(known, " or ")));
 }
