@@ -72,13 +72,11 @@ def up(run, words):
         for name in (f"{role}.qcow2", f"{role}.console"):
             if os.path.exists(os.path.join(FOLDER, name)):
                 os.unlink(os.path.join(FOLDER, name))
-        run.guest(role, [dict(fields) for _ in range(count)])
+        run.guest(role, [dict(fields) for _ in range(count)], package)
         save(run)
     for role in roles:
         run.guests[role].ready()
         save(run)
-    if package:
-        run.install_package(*(run.guests[role] for role in roles))
     status(run)
 
 

@@ -14,7 +14,7 @@ import machine
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 RECIPE = os.path.join(HERE, "image")
-KEPT_DAYS = 7
+KEPT_HOURS = {"root": 168, "role": 168, "deb": 4}
 LEFT_OUT = (
     "/usr/share/man/*", "/usr/share/doc/*", "/usr/share/info/*", "/usr/share/locale/*",
     *(f"/lib/modules/*/kernel/{folder}/*" for folder in (
@@ -55,10 +55,12 @@ def made(name):
 
 
 def forget_old():
+    """Removes what no run has used for long; using a folder sets its time."""
     for name in os.listdir(cache()):
         folder = os.path.join(cache(), name)
-        if name.startswith(("root-", "role-")) and os.path.isdir(folder):
-            if time.time() - os.stat(folder).st_mtime > KEPT_DAYS * 86400:
+        hours = KEPT_HOURS.get(name.split("-")[0])
+        if hours and os.path.isdir(folder) and not name.endswith(".new"):
+            if time.time() - os.stat(folder).st_mtime > hours * 3600:
                 shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -128,6 +130,22 @@ def role(name, boot):
             boot(work, base)
             say(f"'{name}' booted and saved in {time.monotonic() - start:.0f} s")
     os.utime(base)
+    return final
+
+
+def with_package(role_folder, deb, install):
+    """As role(), with the package in: `install(folder, role_folder)` makes disk.qcow2, state and
+    the initrd.img that its next boot reads."""
+    with open(deb, "rb") as file:
+        content = hashlib.sha256(file.read()).hexdigest()[:12]
+    name = os.path.basename(role_folder).replace("role-", "deb-", 1)
+    with made(f"{name}-{content}") as (final, work):
+        if work:
+            forget_old()
+            start = time.monotonic()
+            install(work, role_folder)
+            say(f"package put into '{name.split('-')[1]}' in {time.monotonic() - start:.0f} s")
+    os.utime(role_folder)
     return final
 
 

@@ -21,7 +21,7 @@ __all__ = ["Drive", "GuestSick", "Lab", "LabError", "MIB"]
 DEFAULT_DRIVES = {"store": 4}
 
 
-def package():
+def package_file():
     """The .deb under test: NVSTRIPE_DEB, else the newest in build/package, else built now."""
     given = os.environ.get("NVSTRIPE_DEB")
     if given:
@@ -41,29 +41,59 @@ def build_package():
     return path
 
 
+def patiently(what, make):
+    """Calls make(lab) in a run of its own, again when emulation let the guest die."""
+    for attempt in range(3):
+        with Lab() as lab:
+            try:
+                return make(lab)
+            except GuestSick as sick:
+                if attempt == 2:
+                    raise
+                image.say(f"{sick}; {what} again")
+
+
+def save(guest, work, backing, form):
+    """Leaves a guest's state and disk in a folder of the cache, and ends it."""
+    guest.shell.close()
+    guest.qmp.save(os.path.join(work, "state"))
+    guest.qmp("quit")
+    guest.process.wait_end(30)
+    subprocess.run(["qemu-img", "rebase", "-u", "-b", backing, "-F", form, guest.disk], check=True)
+    shutil.move(guest.disk, os.path.join(work, "disk.qcow2"))
+
+
 def boot_once(role):
     """For image.role(): boots a role without drives, waits until it is at rest, saves it."""
     def boot(work, base):
-        for attempt in range(3):
-            with Lab() as lab:
-                guest = Guest(role, lab.folder, lab.wire, base)
-                lab.guests[role] = guest
-                image.overlay(os.path.join(base, "root.img"), guest.disk, "raw")
-                try:
-                    guest.start()
-                    settle(guest)
-                    guest.qmp.save(os.path.join(work, "state"))
-                    guest.qmp("quit")
-                    guest.process.wait_end(30)
-                    subprocess.run(["qemu-img", "rebase", "-u", "-b", os.path.join(base, "root.img"),
-                                    "-F", "raw", guest.disk], check=True)
-                    shutil.move(guest.disk, os.path.join(work, "disk.qcow2"))
-                    return
-                except GuestSick as sick:
-                    if attempt == 2:
-                        raise
-                    image.say(f"{sick}; booting '{role}' again")
+        def make(lab):
+            guest = lab.guests[role] = Guest(role, lab.folder, lab.wire, base)
+            image.overlay(os.path.join(base, "root.img"), guest.disk, "raw")
+            guest.start()
+            settle(guest)
+            save(guest, work, os.path.join(base, "root.img"), "raw")
+        patiently(f"booting '{role}'", make)
     return boot
+
+
+def install_once(role, base, deb):
+    """For image.with_package(): a role's saved guest gets the package and is saved again."""
+    def install(work, role_folder):
+        def make(lab):
+            guest = lab.guests[role] = Guest(role, lab.folder, lab.wire, base)
+            guest.restore(role_folder)
+            put_package(guest, deb)
+            guest.refresh_initrd()
+            shutil.copyfile(guest.initrd, os.path.join(work, "initrd.img"))
+            guest.run("sync")
+            save(guest, work, os.path.join(role_folder, "disk.qcow2"), "qcow2")
+        patiently(f"installing in '{role}'", make)
+    return install
+
+
+def put_package(guest, deb):
+    guest.copy_in(deb, "/root/nvstripe.deb")
+    return guest.run("dpkg -i /root/nvstripe.deb", timeout=400)
 
 
 def settle(guest):
@@ -77,7 +107,15 @@ def settle(guest):
               "for p in mdadm nvme lvm mkfs.xfs fio jq dpkg sha256sum mount findmnt lsblk; do "
               "f=$(command -v $p) && cat $f $(ldd $f | grep -o '/[^ ]*') >/dev/null; done; sync; sleep 2",
               timeout=120)
-    guest.shell.close()
+
+
+def saved(role, base, package):
+    """The cached folder that a role starts from."""
+    folder = image.role(role, boot_once(role))
+    if package:
+        deb = package_file()
+        folder = image.with_package(folder, deb, install_once(role, base, deb))
+    return folder
 
 
 class Lab:
@@ -90,10 +128,10 @@ class Lab:
         self.guests = {}
         self.notes = []
 
-    def guest(self, role, drives=None, cold=False, uuid=None, seed=None):
+    def guest(self, role, drives=None, package=False, cold=False, uuid=None, seed=None):
         """Starts a guest: store, compute or compute2. Returns at once; its first command waits.
         drives: a number, or a list of tables of Drive's fields. cold: boots in place of restoring,
-        which another DMI uuid or a cloud-init seed needs."""
+        which another DMI uuid or a cloud-init seed needs. package: with ours installed."""
         if role not in machine.ROLES:
             raise LabError(f"no role '{role}': {', '.join(machine.ROLES)}")
         count = DEFAULT_DRIVES.get(role, 0) if drives is None else drives
@@ -106,20 +144,20 @@ class Lab:
             guest.extra = "cloud-init=enabled" if seed else ""
             guest.start()
         else:
-            guest.restore(image.role(role, boot_once(role)))
+            guest.restore(saved(role, base, package))
         return guest
 
-    def pair(self, store=None, compute=None):
+    def pair(self, store=None, compute=None, package=False):
         """The usual two; numbers or lists of drives for each."""
-        first, second = self.guest("store", store), self.guest("compute", compute)
+        first = self.guest("store", store, package)
+        second = self.guest("compute", compute, package)
         return first.ready(), second.ready()
 
     def install_package(self, *guests):
         """dpkg -i of the package under test in each."""
-        path = package()
+        deb = package_file()
         for guest in guests:
-            guest.copy_in(path, "/root/nvstripe.deb")
-            guest.run("dpkg -i /root/nvstripe.deb", timeout=300)
+            put_package(guest, deb)
 
     def until(self, look, timeout, what, every=0.5):
         return until_(look, timeout, what, every)

@@ -1,5 +1,6 @@
-"""tests/lab/prepare [ROLE…]: fills the cache (root file system, one boot per role), nothing else.
-Meant to run beside a compiler, so that scenarios find all of it there."""
+"""tests/lab/prepare [--package] [ROLE…]: fills the cache (root file system, one boot per role, with
+--package also the package under test in each), nothing else. Meant to run beside a compiler, so that
+scenarios find all of it there."""
 import sys
 import threading
 
@@ -9,14 +10,16 @@ import lab
 
 
 def main(roles):
+    package = "--package" in roles
+    roles = [role for role in roles if role != "--package"] or ["store", "compute"]
     lab.end_on_signals()
     host.prepare()
-    image.root()
+    base = image.root()
     failed = []
 
     def make(role):
         try:
-            image.role(role, lab.boot_once(role))
+            lab.saved(role, base, package)
         except Exception as error:  # a thread's end is told by its list
             failed.append(f"{role}: {error}")
     threads = [threading.Thread(target=make, args=(role,)) for role in roles]
@@ -30,4 +33,4 @@ def main(roles):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:] or ["store", "compute"]))
+    sys.exit(main(sys.argv[1:]))
