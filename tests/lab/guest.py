@@ -12,6 +12,7 @@ import drive as drives_
 import image
 import machine
 from errors import GuestSick, LabError, until
+from package import package_file
 from qemu import Process, Qmp, ours, spawn
 from shell import Shell
 
@@ -183,6 +184,11 @@ class Guest:
     def copy_out(self, path, target):
         self.ready()
         self.shell.copy([f"root@127.0.0.1:{path}"], target)
+
+    def install_package(self, deb=None):
+        """dpkg -i of the package under test; writing the initrd takes a minute here."""
+        self.copy_in(deb or package_file(), "/root/nvstripe.deb")
+        return self.run("dpkg -i /root/nvstripe.deb", timeout=400)
 
     def until(self, command, timeout, every=0.5):
         """Waits until a command's exit code is 0; gives its last result."""

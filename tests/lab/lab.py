@@ -1,6 +1,5 @@
 """A run of the lab: its folder, its guests, its end. What a run starts it ends, by pid, in whatever
 way it ends itself, unless it is told to keep."""
-import glob
 import os
 import shutil
 import signal
@@ -13,32 +12,13 @@ import machine
 from drive import MIB, Drive
 from errors import GuestSick, LabError, until as until_
 from guest import Guest
+from package import package_file
 from wire import Wire
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TREE = os.path.dirname(os.path.dirname(HERE))
 __all__ = ["Drive", "GuestSick", "Lab", "LabError", "MIB"]
 DEFAULT_DRIVES = {"store": 4}
-
-
-def package_file():
-    """The .deb under test: NVSTRIPE_DEB, else the newest in build/package, else built now."""
-    given = os.environ.get("NVSTRIPE_DEB")
-    if given:
-        return os.path.abspath(given)
-    found = sorted(glob.glob(os.path.join(TREE, "build", "package", "*.deb")), key=os.path.getmtime)
-    return found[-1] if found else build_package()
-
-
-def build_package():
-    image.say("building the package")
-    done = subprocess.run([os.path.join(TREE, "packaging", "build-deb")], stdout=subprocess.PIPE,
-                          text=True, check=False)
-    if done.returncode:
-        raise SystemExit("lab: packaging/build-deb failed")
-    path = done.stdout.strip().splitlines()[-1]
-    os.environ["NVSTRIPE_DEB"] = path
-    return path
 
 
 def patiently(what, make):
@@ -82,18 +62,13 @@ def install_once(role, base, deb):
         def make(lab):
             guest = lab.guests[role] = Guest(role, lab.folder, lab.wire, base)
             guest.restore(role_folder)
-            put_package(guest, deb)
+            guest.install_package(deb)
             guest.refresh_initrd()
             shutil.copyfile(guest.initrd, os.path.join(work, "initrd.img"))
             guest.run("sync")
             save(guest, work, os.path.join(role_folder, "disk.qcow2"), "qcow2")
         patiently(f"installing in '{role}'", make)
     return install
-
-
-def put_package(guest, deb):
-    guest.copy_in(deb, "/root/nvstripe.deb")
-    return guest.run("dpkg -i /root/nvstripe.deb", timeout=400)
 
 
 def settle(guest):
@@ -155,9 +130,8 @@ class Lab:
 
     def install_package(self, *guests):
         """dpkg -i of the package under test in each."""
-        deb = package_file()
         for guest in guests:
-            put_package(guest, deb)
+            guest.install_package()
 
     def until(self, look, timeout, what, every=0.5):
         return until_(look, timeout, what, every)
@@ -199,6 +173,14 @@ class Lab:
 
 class Skipped(Exception):
     """A scenario that cannot say anything here, and why."""
+
+
+def tell(run):
+    """For a run whose guests stay up: how to get in, and how to end it."""
+    for guest in run.guests.values():
+        if guest.process and guest.process.alive():
+            print(f"{guest.role}: {guest.shell.login()}\n  ends with: kill {guest.process.pid}")
+    print(f"drives and consoles: {run.folder}")
 
 
 def end_on_signals():

@@ -83,17 +83,10 @@ def attempt(name, module, keep):
         signal.alarm(0)
     outcome = Outcome(word, time.monotonic() - begin, text, run.notes)
     if keep and not sick:
-        tell(run)
+        lab.tell(run)
     else:
         run.close()
     return outcome, sick
-
-
-def tell(run):
-    for guest in run.guests.values():
-        if guest.process and guest.process.alive():
-            print(f"{guest.role}: {guest.shell.login()}\n  ends with: kill {guest.process.pid}")
-    print(f"drives and consoles: {run.folder}")
 
 
 def run_one(name, keep):
@@ -150,4 +143,7 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit("lab: stopped; its guests are ended")
