@@ -1,10 +1,10 @@
 """tests/lab/run: runs scenarios one after the other, each in guests of its own.
 
-  run [--list] [--core] [--keep] [--repeat N] [--within SECONDS] [SCENARIO…]
+  run [--list] [--core | --all] [--keep] [--repeat N] [--limit SECONDS] [SCENARIO…]
 
 --core     only those that belong to CI's run
 --keep     leaves the guests of the last scenario up (or of the first that fails) and prints how to log in
---within   a scenario whose budget no longer fits into these seconds is skipped, and said so
+--limit    a scenario whose budget no longer fits into these seconds is skipped, and said so
 A scenario whose guest dies of emulation itself is started over, twice at most, and that is printed."""
 import argparse
 import importlib.util
@@ -104,9 +104,10 @@ def arguments():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--core", action="store_true")
+    parser.add_argument("--all", action="store_true", help="every scenario, as without any name")
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("--repeat", type=int, default=1)
-    parser.add_argument("--within", type=float)
+    parser.add_argument("--limit", type=float)
     parser.add_argument("scenario", nargs="*")
     return parser.parse_args()
 
@@ -126,7 +127,7 @@ def main():
     count = {"passed": 0, "failed": 0, "skipped": 0}
     plan = [name for _ in range(wanted.repeat) for name in chosen]
     for place, name in enumerate(plan):
-        left = wanted.within - (time.monotonic() - begin) if wanted.within else float("inf")
+        left = wanted.limit - (time.monotonic() - begin) if wanted.limit else float("inf")
         if load(name).BUDGET_SECONDS > left:
             outcome = Outcome("skipped", 0, f"its budget does not fit into the {left:.0f} s left")
         else:
