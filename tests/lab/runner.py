@@ -3,7 +3,7 @@
   run [--list] [--core | --all] [--keep] [--repeat N] [--limit SECONDS] [SCENARIO…]
 
 --core     only those that belong to CI's run
---keep     leaves the guests of the last scenario up (or of the first that fails) and prints how to log in
+--keep     leaves the guests of the last scenario up, and prints how to log in and how to end them
 --limit    a scenario whose budget no longer fits into these seconds is skipped, and said so
 A scenario whose guest dies of emulation itself is started over, twice at most, and that is printed."""
 import argparse
