@@ -119,8 +119,9 @@ Result<> check_address(std::string_view text) {
   if (!bytes.empty()) {
     const bool multicast = bytes.size() == 4 ? bytes[0] >= 224 : bytes[0] == 0xff;
     if (all_zero(bytes) || multicast) return refuse(text, "is not the address of one host", remedy);
-    if (numeric.size() != text.size() &&
-        (bytes.size() == 4 || !only(text.substr(numeric.size() + 1), kWordCharacters, "."))) {
+    const bool has_zone = numeric.size() != text.size();
+    const std::string_view zone = has_zone ? text.substr(numeric.size() + 1) : std::string_view();
+    if (has_zone && (bytes.size() == 4 || zone.empty() || !only(zone, kWordCharacters, "."))) {
       return refuse(text, "has a zone that is not an interface", remedy);
     }
     return {};

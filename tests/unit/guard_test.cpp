@@ -103,7 +103,11 @@ TEST_CASE("each reason against a device is named") {
       {"guard.swap", [](BlockDevice& d) { d.swap = true; }},
       {"guard.holder", [](BlockDevice& d) { d.holders = {{"dm:x"}}; }},
       {"guard.partition_table", [](BlockDevice& d) { d.partitions = 2; }},
-      {"guard.signature", [](BlockDevice& d) { d.look = Look::found; d.signatures = {{"ext4", "u", "", false}}; }},
+      {"guard.signature",
+       [](BlockDevice& d) {
+         d.look = Look::found;
+         d.signatures = {{"ext4", "u", "", false}};
+       }},
       {"guard.signature", [](BlockDevice& d) { d.look = Look::found; }},
       {"guard.look_ambiguous", [](BlockDevice& d) { d.look = Look::ambiguous; }},
       {"guard.look_unknown", [](BlockDevice& d) { d.look = Look::unknown; }},
@@ -304,7 +308,8 @@ TEST_CASE("only what is ours is disconnected, stopped, unmounted or changed") {
   seen.records.value().connections.front().boot_id = "boot-1";
   CHECK(judged(end) == "");
   CHECK(judged(run({s("mdadm"), s("--stop"), s("/dev/md/other")})) == "guard.foreign_array");
-  CHECK(judged(run({s("mdadm"), s("--stop"), DeviceRef{{"md:deadbeef-0011-2233-4455-66778899aabb"}}})) == "guard.foreign_array");
+  CHECK(judged(run({s("mdadm"), s("--stop"), DeviceRef{{"md:deadbeef-0011-2233-4455-66778899aabb"}}})) ==
+        "guard.foreign_array");
   CHECK(judged(run({s("mdadm"), s("--stop"), DeviceRef{{"md:" + to_text(derive(kHost, "array", "train", 5))}}})) == "");
   CHECK(judged(run({s("systemctl"), s("stop"), s("home.mount")})) == "guard.foreign_unit");
   CHECK(judged(run({s("systemctl"), s("stop"), s("mnt-train.mount")})) == "");
@@ -312,7 +317,8 @@ TEST_CASE("only what is ours is disconnected, stopped, unmounted or changed") {
   CHECK(judged(run({s("vgchange"), s("-ay"), s("rootvg")})) == "guard.foreign_group");
   CHECK(judged(run({s("vgchange"), s("-ay"), s("nvs_train_0123abcd")})) == "");
   CHECK(judged(run({s("vgchange"), s("-ay"), s("nvs_other_0123abcd")})) == "guard.foreign_group");
-  CHECK(judged(WriteAttribute{{}, "/sys/kernel/config/nvmet/subsystems/nqn.foreign/attr_allow_any_host", "1"}) == "guard.foreign_export");
+  CHECK(judged(WriteAttribute{{}, "/sys/kernel/config/nvmet/subsystems/nqn.foreign/attr_allow_any_host", "1"}) ==
+        "guard.foreign_export");
   CHECK(judged(PutFile{"/etc/fstab", "", 0644}) == "guard.foreign_path");
   CHECK(judged(PutFile{"/etc/nvstripe/../fstab", "", 0644}) == "guard.foreign_path");
   CHECK(judged(PutFile{"/run/systemd/system/mnt-train.mount", "", 0644}) == "");
