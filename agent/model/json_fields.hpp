@@ -133,6 +133,7 @@ struct Fields<ExportRecord> {
     visit("nsid", r.nsid);
     visit.hex64("generation", r.generation);
     visit("lv_uuid", r.lv_uuid);
+    visit("served", r.served);
     visit("consumer_data_seen", r.consumer_data_seen);
     visit("retired", r.retired);
   }

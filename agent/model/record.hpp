@@ -40,6 +40,7 @@ struct ExportRecord {  // key: device key + "#" + slice number + "@" + subsystem
   std::uint32_t nsid = 0;           // never given out again within its subsystem
   std::uint64_t generation = 0;     // of the namespace's identity
   std::string lv_uuid;              // slices only
+  bool served = false;  // it was enabled once; until then the entry only keeps the nsid, and the drive must be blank
   bool consumer_data_seen = false;  // a signature was on it: blank later means it was re-made, and is another drive
   bool retired = false;             // no longer exported; kept so that its nsid stays used up
   bool operator==(const ExportRecord&) const = default;

@@ -27,6 +27,7 @@ std::vector<Record> sample_records() {
                        .nsid = 7,
                        .generation = 9,
                        .lv_uuid = "x",
+                       .served = true,
                        .consumer_data_seen = true,
                        .retired = true},
           ConnectionRecord{.connection = "s1",
