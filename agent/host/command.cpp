@@ -4,49 +4,20 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <mutex>
-#include <optional>
 
 #include "agent/base/fd.hpp"
+#include "agent/host/spawn.hpp"
 #include "agent/host/tools.hpp"
 
 namespace nvstripe::host {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-// PATH for programs that call others (mdadm, lvm, modprobe); nothing is taken over from whoever started us.
-constexpr std::array<const char*, 7> kEnvironment = {
-    "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", "HOME=/",  "SYSTEMD_PAGER=", "SYSTEMD_COLORS=0",
-    "LVM_SUPPRESS_FD_WARNINGS=1",         nullptr};
-
-// Children that did not die of SIGKILL; asked again, without waiting, whenever another one is started.
-class Abandoned {
- public:
-  void add(pid_t pid) {
-    const std::lock_guard lock(mutex_);
-    pids_.push_back(pid);
-  }
-  void reap() {
-    const std::lock_guard lock(mutex_);
-    std::erase_if(pids_, [](pid_t pid) { return ::waitpid(pid, nullptr, WNOHANG) != 0; });
-  }
-
- private:
-  std::mutex mutex_;
-  std::vector<pid_t> pids_;
-};
-Abandoned& abandoned() {
-  static Abandoned list;
-  return list;
-}
 
 struct Pipe {
   Fd read, write;
@@ -57,47 +28,6 @@ Result<Pipe> make_pipe() {
   Pipe made{Fd(ends[0]), Fd(ends[1])};
   if (::fcntl(made.read.get(), F_SETFL, O_NONBLOCK) != 0) return fail_errno("cannot set a pipe to non-blocking");
   return made;
-}
-
-// posix_spawn's two objects, released whatever happens.
-struct SpawnSetup {
-  posix_spawn_file_actions_t actions{};
-  posix_spawnattr_t attributes{};
-  SpawnSetup() {
-    posix_spawn_file_actions_init(&actions);
-    posix_spawnattr_init(&attributes);
-  }
-  SpawnSetup(const SpawnSetup&) = delete;
-  SpawnSetup& operator=(const SpawnSetup&) = delete;
-  ~SpawnSetup() {
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
-  }
-};
-
-Result<pid_t> spawn(const std::string& path, const std::vector<std::string>& argv, const Pipe& out, const Pipe& err) {
-  SpawnSetup setup;
-  posix_spawn_file_actions_addopen(&setup.actions, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&setup.actions, out.write.get(), 1);
-  posix_spawn_file_actions_adddup2(&setup.actions, err.write.get(), 2);
-  posix_spawn_file_actions_addclosefrom_np(&setup.actions, 3);
-  posix_spawn_file_actions_addchdir_np(&setup.actions, "/");
-  sigset_t none, all;
-  sigemptyset(&none);
-  sigfillset(&all);
-  posix_spawnattr_setsigmask(&setup.attributes, &none);
-  posix_spawnattr_setsigdefault(&setup.attributes, &all);
-  posix_spawnattr_setpgroup(&setup.attributes, 0);
-  posix_spawnattr_setflags(&setup.attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  std::vector<char*> arguments;
-  arguments.reserve(argv.size() + 1);
-  for (const auto& argument : argv) arguments.push_back(const_cast<char*>(argument.c_str()));
-  arguments.push_back(nullptr);
-  pid_t pid = -1;
-  const int code = posix_spawn(&pid, path.c_str(), &setup.actions, &setup.attributes, arguments.data(),
-                               const_cast<char**>(kEnvironment.data()));
-  if (code != 0) return fail_errno("cannot start '" + path + "'", code);
-  return pid;
 }
 
 // One output stream: bounded text, and whole lines handed on.
@@ -142,9 +72,6 @@ class Stream {
   const std::function<void(std::string_view)>* on_line_;
 };
 
-// The header <sys/pidfd.h> of glibc 2.36 declares these functions without C linkage.
-Fd open_pidfd(pid_t pid) { return Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))); }
-
 enum class Stage { running, told_to_end, killed, given_up };
 
 class Child {
@@ -155,7 +82,8 @@ class Child {
   // Polls until the child ended or was given up.
   void watch(Stream& out, Stream& err) {
     while (stage_ != Stage::given_up) {
-      std::array<pollfd, 3> polled = {pollfd{out.fd(), POLLIN, 0}, pollfd{err.fd(), POLLIN, 0}, pollfd{pidfd_.get(), POLLIN, 0}};
+      std::array<pollfd, 4> polled = {pollfd{out.fd(), POLLIN, 0}, pollfd{err.fd(), POLLIN, 0}, pollfd{pidfd_.get(), POLLIN, 0},
+                                      pollfd{stage_ == Stage::running ? command_.cancel_fd : -1, POLLIN, 0}};
       const int ready = ::poll(polled.data(), polled.size(), wait_ms());
       out.drain();
       err.drain();
@@ -165,7 +93,7 @@ class Child {
         err.drain();
         return;
       }
-      if (Clock::now() >= due_) advance();
+      if (Clock::now() >= due_ || (polled[3].revents & POLLIN) != 0) advance();
     }
   }
 
@@ -194,7 +122,7 @@ class Child {
       stage_ = Stage::killed;
     } else {
       result_.abandoned = true;
-      abandoned().add(pid_);
+      abandon(pid_);
       stage_ = Stage::given_up;
     }
   }
@@ -215,7 +143,7 @@ class LiveRunner : public Runner {
 }  // namespace
 
 Result<CommandResult> run_command(const Command& command) {
-  abandoned().reap();
+  reap_abandoned();
   if (command.argv.empty()) return fail("cannot start a program without a name");
   std::string path = command.argv[0];
   if (!path.starts_with('/')) {
@@ -223,7 +151,7 @@ Result<CommandResult> run_command(const Command& command) {
   }
   TRY(Pipe out, make_pipe());
   TRY(Pipe err, make_pipe());
-  TRY(const pid_t pid, spawn(path, command.argv, out, err));
+  TRY(const pid_t pid, spawn_program(path, command.argv, {.out = out.write.get(), .err = err.write.get()}));
   out.write.reset();
   err.write.reset();
   CommandResult result;

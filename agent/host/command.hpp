@@ -24,6 +24,8 @@ struct Command {
   std::chrono::milliseconds grace = kGrace;
   // Children of ourselves are not given SIGTERM first: they hold nothing that wants an orderly end.
   bool kill_at_once = false;
+  // Readable: the command is ended as at its deadline; -1: none.
+  int cancel_fd = -1;
   // Told each whole line of standard output as it comes; the text is collected in `out` all the same.
   std::function<void(std::string_view line)> on_line;
 };

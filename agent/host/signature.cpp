@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t kAlign = 4096;
 constexpr std::size_t kSample = 4096;
-// Samples between the edges: at powers of two from 1 MiB, where partitions of an erased table begin, and spread evenly.
+// Samples between the edges: at powers of two, where partitions of an erased table begin, and spread evenly.
 constexpr std::uint64_t kSpread = 32;
 
 struct Release {
@@ -87,10 +87,10 @@ std::string value_of(blkid_probe probe, const char* name) {
 
 std::vector<std::uint64_t> sample_offsets(std::uint64_t size) {
   std::vector<std::uint64_t> offsets;
-  for (std::uint64_t offset = 1u << 20; offset + kSample < size && offset != 0; offset *= 2) offsets.push_back(offset);
+  for (std::uint64_t offset = 256u << 10; offset + kSample < size && offset != 0; offset *= 2) offsets.push_back(offset);
   const std::uint64_t step = size / (kSpread + 1) / kAlign * kAlign;
   for (std::uint64_t i = 1; step > 0 && i <= kSpread; ++i) offsets.push_back(i * step);
-  std::erase_if(offsets, [&](std::uint64_t offset) { return offset < kEdgeBytes || offset + kEdgeBytes > size; });
+  std::erase_if(offsets, [&](std::uint64_t offset) { return offset < kStartBytes || offset + kSample + kEndBytes > size; });
   return offsets;
 }
 
@@ -170,10 +170,10 @@ LookAnswer look_at(const std::string& path, const std::string& device_number, Ad
   const auto device = open_device(path, device_number, admit);
   if (!device) return unknown(device.error().what);
   if (device->size == 0) return unknown("it has no size");
-  const auto edge = static_cast<std::size_t>(std::min<std::uint64_t>(kEdgeBytes, device->size));
+  const auto start_size = static_cast<std::size_t>(std::min(kStartBytes, device->size));
   // The last edge begins at a multiple of 4 KiB; it ends with the device, whose size is a multiple of its own block size.
-  const std::uint64_t end_offset = (device->size - edge + kAlign - 1) / kAlign * kAlign;
-  const auto start = read_range(device->fd.get(), 0, edge);
+  const std::uint64_t end_offset = (device->size - std::min(kEndBytes, device->size) + kAlign - 1) / kAlign * kAlign;
+  const auto start = read_range(device->fd.get(), 0, start_size);
   if (!start) return unknown(start.error().what);
   const auto end = read_range(device->fd.get(), end_offset, static_cast<std::size_t>(device->size - std::min(end_offset, device->size)));
   if (!end) return unknown(end.error().what);

@@ -29,11 +29,12 @@ struct Window {
   std::uint64_t offset = 0;
   std::span<const std::uint8_t> bytes;
 };
-// Our own look, over the first and the last kEdgeBytes of a device of that size.
+// Our own look, over the first kStartBytes and the last kEndBytes of a device of that size.
 [[nodiscard]] std::vector<Signature> own_look(const Window& start, const Window& end, std::uint64_t size);
 
-// Wide enough for ZFS' second pair of labels, which may begin 512 KiB and a bit before the end.
-inline constexpr std::uint64_t kEdgeBytes = 768 * 1024;
+// Every signature we know lies in these; more would be read over the fabric for each look. ZFS' last label ends up to
+// 256 KiB before the end, and its ring takes the second half of the 256 KiB before that.
+inline constexpr std::uint64_t kStartBytes = 256 * 1024, kEndBytes = 512 * 1024;
 
 // Both looks as one answer; content is left unknown.
 struct BlkidAnswer {

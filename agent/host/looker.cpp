@@ -1,0 +1,185 @@
+// Owns whom to ask, and remembering the answers.
+#include "agent/host/looker.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "agent/host/child.hpp"
+
+namespace nvstripe::host {
+namespace {
+
+namespace json = boost::json;
+using Clock = std::chrono::steady_clock;
+
+constexpr auto kForever = Clock::time_point::max();
+
+std::int64_t udev_record_time(const std::string& device_number) {
+  struct stat found {};
+  if (::stat(("/run/udev/data/b" + device_number).c_str(), &found) != 0) return 0;
+  return static_cast<std::int64_t>(found.st_mtim.tv_sec) * 1'000'000'000 + found.st_mtim.tv_nsec;
+}
+
+template <class Value>
+Value named(const json::object& object, std::string_view key, std::initializer_list<Value> values) {
+  const auto* text = object.if_contains(json::string_view(key.data(), key.size()));
+  for (const auto value : values) {
+    if (text != nullptr && text->is_string() && to_text(value) == std::string_view(text->get_string())) return value;
+  }
+  return *values.begin();
+}
+
+std::string text_of(const json::object& object, std::string_view key) {
+  const auto* value = object.if_contains(json::string_view(key.data(), key.size()));
+  return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
+}
+
+const NvmeController* controller_named(const Inventory& seen, const std::string& name) {
+  const auto& all = seen.controllers.value();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const NvmeController& one) { return one.kernel_name == name; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+std::string not_live(const BlockDevice& device, const Inventory& seen, int depth) {
+  constexpr int kDeepest = 8;  // drive, slice, array, volume: more is a loop
+  if (depth > kDeepest) return "it is stacked too deep to be followed";
+  for (const auto& slave : device.slaves) {
+    const BlockDevice* below = seen.find(slave);
+    if (below == nullptr) return "what it is stacked on cannot be seen";
+    if (auto why = not_live(*below, seen, depth + 1); !why.empty()) return why;
+  }
+  if (!device.kernel_name.starts_with("nvme")) return {};
+  if (!seen.controllers.is_known()) return "its controllers cannot be seen";
+  const bool live = std::any_of(device.controllers.begin(), device.controllers.end(), [&](const std::string& name) {
+    const auto* controller = controller_named(seen, name);
+    return controller != nullptr && controller->state == "live";
+  });
+  return live ? std::string() : "no controller of it is live";
+}
+
+bool exports_something(const Inventory& seen) {
+  const auto& subsystems = seen.exports.value().subsystems;
+  return std::any_of(subsystems.begin(), subsystems.end(), [](const TargetSubsystem& one) { return !one.namespaces.empty(); });
+}
+
+void set(BlockDevice& device, const LookAnswer& answer) {
+  device.look = answer.look;
+  device.look_reason = answer.reason;
+  device.content = answer.content;
+  device.signatures = answer.signatures;
+}
+
+// What udev's record said may be shown where it names something; that it names nothing proves nothing.
+void set_not_asked(BlockDevice& device, const std::string& why) {
+  device.content = device.signatures.empty() ? Content::unknown : Content::data;
+  if (device.look == Look::found || device.look == Look::ambiguous) return;
+  device.look = Look::unknown;
+  device.look_reason = why;
+}
+
+}  // namespace
+
+std::string to_line(const std::string& device_number, const LookAnswer& answer) {
+  json::array signatures;
+  for (const auto& one : answer.signatures) {
+    signatures.push_back(json::object{{"type", one.type}, {"uuid", one.uuid}, {"label", one.label}, {"in_progress", one.in_progress}});
+  }
+  const auto look = to_text(answer.look), content = to_text(answer.content);
+  return json::serialize(json::object{{"number", device_number}, {"look", json::string_view(look.data(), look.size())},
+                                      {"reason", answer.reason}, {"content", json::string_view(content.data(), content.size())},
+                                      {"signatures", std::move(signatures)}});
+}
+
+Result<std::pair<std::string, LookAnswer>> parse_line(std::string_view line) {
+  boost::system::error_code code;
+  const auto value = json::parse(json::string_view(line.data(), line.size()), code);
+  if (code || !value.is_object()) return fail("a look's answer is not understood");
+  const auto& object = value.get_object();
+  LookAnswer answer;
+  answer.look = named(object, "look", {Look::unknown, Look::none, Look::ambiguous, Look::found});
+  answer.content = named(object, "content", {Content::unknown, Content::presumed, Content::zero, Content::data});
+  answer.reason = text_of(object, "reason");
+  const auto* signatures = object.if_contains("signatures");
+  if (signatures == nullptr || !signatures->is_array()) return fail("a look's answer has no signatures");
+  for (const auto& item : signatures->get_array()) {
+    if (!item.is_object()) return fail("a look's answer has a signature that is not understood");
+    const auto& one = item.get_object();
+    const auto* in_progress = one.if_contains("in_progress");
+    answer.signatures.push_back({text_of(one, "type"), text_of(one, "uuid"), text_of(one, "label"),
+                                 in_progress != nullptr && in_progress->is_bool() && in_progress->get_bool()});
+  }
+  return std::pair(text_of(object, "number"), std::move(answer));
+}
+
+LookAnswers look_in_child(const std::vector<LookAsked>& devices, std::chrono::milliseconds deadline) {
+  LookAnswers answers;
+  if (devices.empty()) return answers;
+  std::vector<std::string> arguments;
+  for (const auto& device : devices) arguments.push_back(device.device_number + "=" + device.path);
+  Command command = child_command("look", deadline, arguments);
+  command.on_line = [&](std::string_view line) {
+    if (auto parsed = parse_line(line)) answers.insert_or_assign(parsed->first, std::move(parsed->second));
+  };
+  const auto result = run_command(command);
+  for (const auto& device : devices) {
+    if (answers.contains(device.device_number)) continue;
+    const std::string why = !result ? result.error().what : result->timed_out ? "reading it timed out" : "the look at it ended early";
+    answers.emplace(device.device_number, LookAnswer{.look = Look::unknown, .reason = why});
+  }
+  return answers;
+}
+
+std::string not_asked(const BlockDevice& device, const Inventory& seen) {
+  if (device.kind != DeviceKind::local_ssd && device.kind != DeviceKind::remote_namespace && device.kind != DeviceKind::array) {
+    return "not looked at: it is no candidate";
+  }
+  if (device.device_number.empty() || device.size.count == 0) return "it has no size";
+  return not_live(device, seen, 0);
+}
+
+Looker::Looker() : Looker(look_in_child, udev_record_time) {}
+
+bool Looker::usable(const Kept& kept, const BlockDevice& device, Clock::time_point now) const {
+  return kept.diskseq == device.diskseq && now < kept.until && kept.record_time == record_time_(device.device_number);
+}
+
+void Looker::keep(const BlockDevice& device, const LookAnswer& answer, bool exporting, Clock::time_point now, std::int64_t record_time) {
+  Kept kept{device.diskseq, record_time, kForever, answer};
+  if (answer.look == Look::unknown) kept.until = now + kRetryUnknown;
+  if (answer.look == Look::none && exporting && device.kind == DeviceKind::local_ssd) kept.until = now + kBlankExported;
+  kept_.insert_or_assign(device.device_number, std::move(kept));
+}
+
+void Looker::fill(Inventory& seen, Clock::time_point now) {
+  if (!seen.blocks.is_known()) return;
+  std::vector<LookAsked> asked;
+  std::map<std::string, std::int64_t> times;
+  for (auto& device : seen.blocks.value()) {
+    const auto kept = kept_.find(device.device_number);
+    const bool same_disk = kept != kept_.end() && kept->second.diskseq == device.diskseq;
+    const std::string why = not_asked(device, seen);
+    if (same_disk && (why.empty() ? usable(kept->second, device, now) : kept->second.answer.look == Look::found)) {
+      // What was found is still there while its target is away; that nothing was found is not relied on then.
+      set(device, kept->second.answer);
+    } else if (!why.empty()) {
+      set_not_asked(device, why);
+    } else {
+      // Taken before the look: a change during it makes the answer stale, not the next one.
+      times[device.device_number] = record_time_(device.device_number);
+      asked.push_back({device.device_number, "/dev/" + device.kernel_name});
+    }
+  }
+  if (asked.empty()) return;
+  const auto answers = ask_(asked, kDeadline);
+  const bool exporting = exports_something(seen);
+  for (auto& device : seen.blocks.value()) {
+    const auto answer = answers.find(device.device_number);
+    if (answer == answers.end() || !times.contains(device.device_number)) continue;
+    set(device, answer->second);
+    keep(device, answer->second, exporting, now, times[device.device_number]);
+  }
+}
+
+}  // namespace nvstripe::host

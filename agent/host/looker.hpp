@@ -1,0 +1,67 @@
+// Owns the parent's half of looks at devices: which may be asked, what is remembered, and the deadline. Results are kept by
+// device number, disk sequence and time of the udev record, so that an idle machine is not read again and again.
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "agent/host/command.hpp"
+#include "agent/host/signature.hpp"
+#include "agent/model/inventory.hpp"
+
+namespace nvstripe::host {
+
+struct LookAsked {
+  std::string device_number, path;
+};
+
+// Children's answers by device number; a device without one timed out.
+using LookAnswers = std::map<std::string, LookAnswer>;
+[[nodiscard]] LookAnswers look_in_child(const std::vector<LookAsked>& devices, std::chrono::milliseconds deadline);
+[[nodiscard]] std::string to_line(const std::string& device_number, const LookAnswer& answer);
+[[nodiscard]] Result<std::pair<std::string, LookAnswer>> parse_line(std::string_view line);
+
+// Empty: it may be asked; else why not. Only local SSDs, remote namespaces and arrays are, and only when what serves them
+// is live: a read of another controller sleeps until that comes back (law 12).
+[[nodiscard]] std::string not_asked(const BlockDevice& device, const Inventory& seen);
+
+class Looker {
+ public:
+  using Ask = std::function<LookAnswers(const std::vector<LookAsked>&, std::chrono::milliseconds)>;
+  using RecordTime = std::function<std::int64_t(const std::string& device_number)>;  // of the udev record; 0: none
+  Looker();
+  Looker(Ask ask, RecordTime record_time) : ask_(std::move(ask)), record_time_(std::move(record_time)) {}
+
+  // Sets look, reason, content and signatures of each device of `seen`.
+  void fill(Inventory& seen, std::chrono::steady_clock::time_point now);
+  // After a write of ours that udev may not tell of.
+  void forget(const std::string& device_number) { kept_.erase(device_number); }
+  void forget_all() { kept_.clear(); }
+
+  // One dead drive that still counts as live may delay a look by this much, once.
+  static constexpr std::chrono::seconds kDeadline{12};
+  // A device that timed out is left alone for a while.
+  static constexpr std::chrono::seconds kRetryUnknown{30};
+  // A consumer writes to an exported drive without an event on this machine: blank ones are looked at again.
+  static constexpr std::chrono::minutes kBlankExported{5};
+
+ private:
+  struct Kept {
+    std::uint64_t diskseq = 0;
+    std::int64_t record_time = 0;
+    std::chrono::steady_clock::time_point until;
+    LookAnswer answer;
+  };
+  [[nodiscard]] bool usable(const Kept& kept, const BlockDevice& device, std::chrono::steady_clock::time_point now) const;
+  void keep(const BlockDevice& device, const LookAnswer& answer, bool exporting, std::chrono::steady_clock::time_point now,
+            std::int64_t record_time);
+
+  Ask ask_;
+  RecordTime record_time_;
+  std::map<std::string, Kept> kept_;
+};
+
+}  // namespace nvstripe::host

@@ -1,0 +1,11 @@
+// Owns making the test program its own children, as the daemon is: `test_host --child …` does a verb instead of testing.
+#include <cstdlib>
+#include <unistd.h>
+
+#include "agent/host/child.hpp"
+
+namespace {
+[[gnu::constructor]] void enter(int argc, char** argv) {
+  if (const auto status = nvstripe::host::child_main(argc, argv)) ::_exit(*status);
+}
+}  // namespace
