@@ -33,7 +33,7 @@ std::optional<int> child_main(int argc, char** argv) {
   const auto* verb = std::find_if(kVerbs.begin(), kVerbs.end(), [&](const Verb& row) { return row.name == name; });
   if (verb == kVerbs.end() || !seconds) return kUsage;
   (void)::prctl(PR_SET_NAME, ("nvstripe-" + std::string(name)).c_str());  // for people who look at the process list
-  if (*seconds > 0) (void)::alarm(static_cast<unsigned>(*seconds));        // SIGALRM ends it
+  if (*seconds > 0) (void)::alarm(static_cast<unsigned>(*seconds));       // SIGALRM ends it
   return verb->perform(std::vector<std::string>(argv + 4, argv + argc));
 }
 

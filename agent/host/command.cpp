@@ -82,7 +82,8 @@ class Child {
   // Polls until the child ended or was given up.
   void watch(Stream& out, Stream& err) {
     while (stage_ != Stage::given_up) {
-      std::array<pollfd, 4> polled = {pollfd{out.fd(), POLLIN, 0}, pollfd{err.fd(), POLLIN, 0}, pollfd{pidfd_.get(), POLLIN, 0},
+      std::array<pollfd, 4> polled = {pollfd{out.fd(), POLLIN, 0}, pollfd{err.fd(), POLLIN, 0},
+                                      pollfd{pidfd_.get(), POLLIN, 0},
                                       pollfd{stage_ == Stage::running ? command_.cancel_fd : -1, POLLIN, 0}};
       const int ready = ::poll(polled.data(), polled.size(), wait_ms());
       out.drain();

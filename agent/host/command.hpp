@@ -31,7 +31,7 @@ struct Command {
 };
 
 struct CommandResult {
-  int exit_status = -1;    // -1: ended by a signal, timed out or was abandoned
+  int exit_status = -1;  // -1: ended by a signal, timed out or was abandoned
   int signal = 0;
   bool timed_out = false;  // the deadline came first
   bool abandoned = false;  // it did not die of SIGKILL in time: it sleeps in the kernel and is left behind

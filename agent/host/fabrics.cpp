@@ -21,7 +21,8 @@ struct Meaning {
 
 Meaning refused_meaning(const Connect& step, std::string_view kernel) {
   if (said(kernel, "is not allowed")) {
-    return {"the target does not allow this host", "add host '" + step.hostnqn + "' to 'allow' of the export on the storage VM"};
+    return {"the target does not allow this host",
+            "add host '" + step.hostnqn + "' to 'allow' of the export on the storage VM"};
   }
   if (said(kernel, "Invalid Data Parameter, subsysnqn") || said(kernel, "subsysnqn")) {
     return {"the target has no subsystem of this name on that port", "check 'subsystem' of the connection, and the export"};
@@ -33,24 +34,37 @@ Meaning refused_meaning(const Connect& step, std::string_view kernel) {
 Meaning meaning_of(const Connect& step, int code, std::string_view kernel) {
   const bool rdma = step.transport == "rdma";
   switch (code) {
-    case EIO: return refused_meaning(step, kernel);
-    case ECONNREFUSED: return {"nothing listens there", "start the export on the storage VM; it is tried again"};
+    case EIO:
+      return refused_meaning(step, kernel);
+    case ECONNREFUSED:
+      return {"nothing listens there", "start the export on the storage VM; it is tried again"};
     case ECONNRESET:
       if (!rdma) return {"the target closed the connection", "check the target's log"};
-      return {"nothing listens there by RDMA, or it cannot be reached", "check the export's port and both RoCE links; it is tried again"};
-    case ETIMEDOUT: return {"the target does not answer", "check that the storage VM is up and reachable; it is tried again"};
+      return {"nothing listens there by RDMA, or it cannot be reached",
+              "check the export's port and both RoCE links; it is tried again"};
+    case ETIMEDOUT:
+      return {"the target does not answer", "check that the storage VM is up and reachable; it is tried again"};
     case ENETUNREACH:
-    case EHOSTUNREACH: return {"there is no route to the target", "check this machine's addresses and routes"};
-    case EADDRNOTAVAIL: return {"this machine does not have the address '" + step.host_traddr + "'", "check this machine's addresses"};
-    case EADDRINUSE: return {"the host NQN is in use with other options", "see 'nvstripe identity'"};
-    case ENODEV: return {"this machine has no suitable " + step.transport + " device", "check the network interface and its RDMA device"};
-    case ENOMEM: return {"the kernel or the adapter is short of resources for the queues", "fewer connections or queues are needed"};
+    case EHOSTUNREACH:
+      return {"there is no route to the target", "check this machine's addresses and routes"};
+    case EADDRNOTAVAIL:
+      return {"this machine does not have the address '" + step.host_traddr + "'", "check this machine's addresses"};
+    case EADDRINUSE:
+      return {"the host NQN is in use with other options", "see 'nvstripe identity'"};
+    case ENODEV:
+      return {"this machine has no suitable " + step.transport + " device",
+              "check the network interface and its RDMA device"};
+    case ENOMEM:
+      return {"the kernel or the adapter is short of resources for the queues", "fewer connections or queues are needed"};
     case EINVAL:
       if (said(kernel, "hostid") || said(kernel, "host id")) {
-        return {"the kernel knows this host's id with another host NQN", "disconnect what was connected under another identity, or reboot"};
+        return {"the kernel knows this host's id with another host NQN",
+                "disconnect what was connected under another identity, or reboot"};
       }
-      return {"the kernel does not accept the options", "load module 'nvme-" + step.transport + "' of exactly the running kernel, see the kernel log"};
-    default: return {"the kernel refused", "see the kernel log"};
+      return {"the kernel does not accept the options",
+              "load module 'nvme-" + step.transport + "' of exactly the running kernel, see the kernel log"};
+    default:
+      return {"the kernel refused", "see the kernel log"};
   }
 }
 
@@ -99,22 +113,25 @@ bool same_address(std::string_view a, std::string_view b) {
   return false;
 }
 
-const NvmeController* find_controller(const std::vector<NvmeController>& all, std::string_view nqn, std::string_view transport,
-                                      std::string_view traddr, std::string_view trsvcid) {
+const NvmeController* find_controller(const std::vector<NvmeController>& all, std::string_view nqn,
+                                      std::string_view transport, std::string_view traddr, std::string_view trsvcid) {
   const auto found = std::find_if(all.begin(), all.end(), [&](const NvmeController& one) {
-    return one.subsystem_nqn == nqn && one.transport == transport && one.trsvcid == trsvcid && same_address(one.traddr, traddr);
+    return one.subsystem_nqn == nqn && one.transport == transport && one.trsvcid == trsvcid &&
+           same_address(one.traddr, traddr);
   });
   return found == all.end() ? nullptr : &*found;
 }
 
 bool lacks_resources(int code, std::string_view kernel_said) {
-  return code == ENOMEM || code == ENOSPC || code == EAGAIN || said(kernel_said, "no resources") || said(kernel_said, "no QP");
+  return code == ENOMEM || code == ENOSPC || code == EAGAIN || said(kernel_said, "no resources") ||
+         said(kernel_said, "no QP");
 }
 
 Error connect_error(const Connect& step, int code, std::string_view kernel_said) {
   const auto meaning = meaning_of(step, code, kernel_said);
   const std::error_code cause(code, std::system_category());
-  return {"cannot connect '" + step.nqn + "' at " + where(step) + ": " + meaning.why + " (" + cause.message() + ")", meaning.remedy, cause};
+  return {"cannot connect '" + step.nqn + "' at " + where(step) + ": " + meaning.why + " (" + cause.message() + ")",
+          meaning.remedy, cause};
 }
 
 }  // namespace nvstripe::host

@@ -22,7 +22,8 @@ inline constexpr std::string_view kDiscoveryNqn = "nqn.2014-08.org.nvmexpress.di
 // Addresses are compared by value, so that IPv6 texts of one address are equal. Deleting and dead controllers count too.
 [[nodiscard]] bool same_address(std::string_view a, std::string_view b);
 [[nodiscard]] const NvmeController* find_controller(const std::vector<NvmeController>& all, std::string_view nqn,
-                                                    std::string_view transport, std::string_view traddr, std::string_view trsvcid);
+                                                    std::string_view transport, std::string_view traddr,
+                                                    std::string_view trsvcid);
 
 // In people's words: not allowed, refused, unreachable, silent. `kernel_said`: lines of the kernel log of that moment.
 [[nodiscard]] Error connect_error(const Connect& step, int code, std::string_view kernel_said);

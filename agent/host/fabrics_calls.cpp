@@ -60,7 +60,8 @@ std::vector<std::string> known_options(const std::string& node) {
   const Fd fd(::open(node.c_str(), O_RDWR | O_CLOEXEC));
   std::array<char, 4096> text{};
   const auto got = fd ? ::read(fd.get(), text.data(), text.size()) : -1;
-  return got > 0 ? parse_known_options(std::string_view(text.data(), static_cast<std::size_t>(got))) : std::vector<std::string>();
+  return got > 0 ? parse_known_options(std::string_view(text.data(), static_cast<std::size_t>(got)))
+                 : std::vector<std::string>();
 }
 
 Result<std::string> attribute(const std::string& path) {
@@ -76,7 +77,8 @@ Result<std::string> attribute(const std::string& path) {
 std::string part_of(std::string_view address, std::string_view name) {
   for (const auto piece : words(address)) {
     for (const auto item : split(piece, ',')) {
-      if (item.starts_with(name) && item.substr(name.size()).starts_with('=')) return std::string(item.substr(name.size() + 1));
+      if (item.starts_with(name) && item.substr(name.size()).starts_with('='))
+        return std::string(item.substr(name.size() + 1));
     }
   }
   return {};
@@ -115,7 +117,8 @@ Result<> fabrics_delete(const DeleteController& step, const std::string& class_f
   const bool fabric = transport == "tcp" || transport == "rdma";
   if (!fabric || *nqn != step.nqn || transport != step.transport || !same_address(part_of(address, "traddr"), step.traddr) ||
       part_of(address, "trsvcid") != step.trsvcid) {
-    return fail("controller '" + step.name + "' is not '" + step.nqn + "' at '" + step.traddr + "' any more: left alone", "look again");
+    return fail("controller '" + step.name + "' is not '" + step.nqn + "' at '" + step.traddr + "' any more: left alone",
+                "look again");
   }
   auto written = write_attribute(folder + "/delete_controller", "1");
   if (!written && (is_errno(written.error(), ENOENT) || is_errno(written.error(), ENODEV))) return {};

@@ -117,8 +117,8 @@ Result<std::string> Hands::ask(const std::string& line, std::chrono::millisecond
   if (answer) return read_answer(*answer, what);
   give_up();
   if (is_errno(answer.error(), ETIMEDOUT)) {
-    return fail_errno(what + " has not returned after " + std::to_string(deadline.count() / 1000) + " s and was given up", ETIMEDOUT,
-                      "look for a drive or target that does not answer: 'nvstripe status'");
+    return fail_errno(what + " has not returned after " + std::to_string(deadline.count() / 1000) + " s and was given up",
+                      ETIMEDOUT, "look for a drive or target that does not answer: 'nvstripe status'");
   }
   return fail(what + ": " + answer.error().what, "it is tried again", answer.error().cause);
 }
@@ -143,16 +143,25 @@ Result<> Hands::remove_path(const std::string& path) {
   return nothing(ask(request("remove_path", {{"path", path}}), kFileDeadline, "removing '" + path + "'"));
 }
 Result<> Hands::set_owner(const SetOwner& step) {
-  return nothing(ask(request("set_owner", {{"path", step.path}, {"owner", step.owner}, {"group", step.group}, {"mode", step.mode}}),
-                     kFileDeadline, "setting the owner of '" + step.path + "'"));
+  return nothing(
+      ask(request("set_owner", {{"path", step.path}, {"owner", step.owner}, {"group", step.group}, {"mode", step.mode}}),
+          kFileDeadline, "setting the owner of '" + step.path + "'"));
 }
 
 Result<std::string> Hands::connect(const Connect& step) {
-  json::object fields = {{"nqn", step.nqn}, {"transport", step.transport}, {"traddr", step.traddr}, {"trsvcid", step.trsvcid},
-                         {"host_traddr", step.host_traddr}, {"hostnqn", step.hostnqn}, {"hostid", step.hostid},
-                         {"nr_io_queues", step.nr_io_queues}, {"queue_size", step.queue_size},
-                         {"keep_alive_tmo", step.keep_alive_tmo}, {"reconnect_delay", step.reconnect_delay},
-                         {"ctrl_loss_tmo", step.ctrl_loss_tmo}, {"fast_io_fail_tmo", step.fast_io_fail_tmo}};
+  json::object fields = {{"nqn", step.nqn},
+                         {"transport", step.transport},
+                         {"traddr", step.traddr},
+                         {"trsvcid", step.trsvcid},
+                         {"host_traddr", step.host_traddr},
+                         {"hostnqn", step.hostnqn},
+                         {"hostid", step.hostid},
+                         {"nr_io_queues", step.nr_io_queues},
+                         {"queue_size", step.queue_size},
+                         {"keep_alive_tmo", step.keep_alive_tmo},
+                         {"reconnect_delay", step.reconnect_delay},
+                         {"ctrl_loss_tmo", step.ctrl_loss_tmo},
+                         {"fast_io_fail_tmo", step.fast_io_fail_tmo}};
   auto answer = ask(request("connect", std::move(fields)), step.deadline,
                     "connecting '" + step.nqn + "' at '" + step.traddr + ":" + step.trsvcid + "' by " + step.transport);
   if (!answer && is_errno(answer.error(), ETIMEDOUT)) {
@@ -162,7 +171,10 @@ Result<std::string> Hands::connect(const Connect& step) {
 }
 
 Result<> Hands::delete_controller(const DeleteController& step, std::chrono::milliseconds deadline) {
-  json::object fields = {{"name", step.name}, {"nqn", step.nqn}, {"transport", step.transport}, {"traddr", step.traddr},
+  json::object fields = {{"name", step.name},
+                         {"nqn", step.nqn},
+                         {"transport", step.transport},
+                         {"traddr", step.traddr},
                          {"trsvcid", step.trsvcid}};
   return nothing(ask(request("delete_controller", std::move(fields)), deadline,
                      "disconnecting '" + step.nqn + "' at '" + step.traddr + "'"));

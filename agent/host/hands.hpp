@@ -41,7 +41,8 @@ class Hands {
  private:
   [[nodiscard]] Result<> start();
   // One request line, one answer line.
-  [[nodiscard]] Result<std::string> ask(const std::string& request, std::chrono::milliseconds deadline, const std::string& what);
+  [[nodiscard]] Result<std::string> ask(const std::string& request, std::chrono::milliseconds deadline,
+                                        const std::string& what);
   [[nodiscard]] Result<std::string> answer_until(std::chrono::steady_clock::time_point due);
   void give_up();
 

@@ -63,8 +63,8 @@ Result<std::string> perform(const json::object& o) {
   if (verb == "set_owner") return done(set_owner(path, text_of(o, "owner"), text_of(o, "group"), text_of(o, "mode")));
   if (verb == "connect") return connect(o);
   if (verb == "delete_controller") {
-    return done(fabrics_delete({text_of(o, "name"), text_of(o, "nqn"), text_of(o, "transport"), text_of(o, "traddr"),
-                                text_of(o, "trsvcid")}));
+    return done(fabrics_delete(
+        {text_of(o, "name"), text_of(o, "nqn"), text_of(o, "transport"), text_of(o, "traddr"), text_of(o, "trsvcid")}));
   }
   return fail("the hands know no verb '" + verb + "'", "report this as a defect");
 }
@@ -72,7 +72,8 @@ Result<std::string> perform(const json::object& o) {
 std::string answer_to(const std::string& line) {
   boost::system::error_code code;
   const auto value = json::parse(line, code);
-  const auto result = code || !value.is_object() ? Result<std::string>(fail("a request is not understood")) : perform(value.get_object());
+  const auto result =
+      code || !value.is_object() ? Result<std::string>(fail("a request is not understood")) : perform(value.get_object());
   if (result) return json::serialize(json::object{{"result", *result}});
   const auto& error = result.error();
   return json::serialize(json::object{{"what", error.what}, {"remedy", error.remedy}, {"errno", error.cause.value()}});

@@ -38,7 +38,8 @@ std::string text_of(const json::object& object, std::string_view key) {
 
 const NvmeController* controller_named(const Inventory& seen, const std::string& name) {
   const auto& all = seen.controllers.value();
-  const auto found = std::find_if(all.begin(), all.end(), [&](const NvmeController& one) { return one.kernel_name == name; });
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const NvmeController& one) { return one.kernel_name == name; });
   return found == all.end() ? nullptr : &*found;
 }
 
@@ -61,7 +62,8 @@ std::string not_live(const BlockDevice& device, const Inventory& seen, int depth
 
 bool exports_something(const Inventory& seen) {
   const auto& subsystems = seen.exports.value().subsystems;
-  return std::any_of(subsystems.begin(), subsystems.end(), [](const TargetSubsystem& one) { return !one.namespaces.empty(); });
+  return std::any_of(subsystems.begin(), subsystems.end(),
+                     [](const TargetSubsystem& one) { return !one.namespaces.empty(); });
 }
 
 void set(BlockDevice& device, const LookAnswer& answer) {
@@ -84,11 +86,14 @@ void set_not_asked(BlockDevice& device, const std::string& why) {
 std::string to_line(const std::string& device_number, const LookAnswer& answer) {
   json::array signatures;
   for (const auto& one : answer.signatures) {
-    signatures.push_back(json::object{{"type", one.type}, {"uuid", one.uuid}, {"label", one.label}, {"in_progress", one.in_progress}});
+    signatures.push_back(
+        json::object{{"type", one.type}, {"uuid", one.uuid}, {"label", one.label}, {"in_progress", one.in_progress}});
   }
   const auto look = to_text(answer.look), content = to_text(answer.content);
-  return json::serialize(json::object{{"number", device_number}, {"look", json::string_view(look.data(), look.size())},
-                                      {"reason", answer.reason}, {"content", json::string_view(content.data(), content.size())},
+  return json::serialize(json::object{{"number", device_number},
+                                      {"look", json::string_view(look.data(), look.size())},
+                                      {"reason", answer.reason},
+                                      {"content", json::string_view(content.data(), content.size())},
                                       {"signatures", std::move(signatures)}});
 }
 
@@ -125,14 +130,17 @@ LookAnswers look_in_child(const std::vector<LookAsked>& devices, std::chrono::mi
   const auto result = run_command(command);
   for (const auto& device : devices) {
     if (answers.contains(device.device_number)) continue;
-    const std::string why = !result ? result.error().what : result->timed_out ? "reading it timed out" : "the look at it ended early";
+    const std::string why = !result             ? result.error().what
+                            : result->timed_out ? "reading it timed out"
+                                                : "the look at it ended early";
     answers.emplace(device.device_number, LookAnswer{.look = Look::unknown, .reason = why});
   }
   return answers;
 }
 
 std::string not_asked(const BlockDevice& device, const Inventory& seen) {
-  if (device.kind != DeviceKind::local_ssd && device.kind != DeviceKind::remote_namespace && device.kind != DeviceKind::array) {
+  if (device.kind != DeviceKind::local_ssd && device.kind != DeviceKind::remote_namespace &&
+      device.kind != DeviceKind::array) {
     return "not looked at: it is no candidate";
   }
   if (device.device_number.empty() || device.size.count == 0) return "it has no size";
@@ -145,7 +153,8 @@ bool Looker::usable(const Kept& kept, const BlockDevice& device, Clock::time_poi
   return kept.diskseq == device.diskseq && now < kept.until && kept.record_time == record_time_(device.device_number);
 }
 
-void Looker::keep(const BlockDevice& device, const LookAnswer& answer, bool exporting, Clock::time_point now, std::int64_t record_time) {
+void Looker::keep(const BlockDevice& device, const LookAnswer& answer, bool exporting, Clock::time_point now,
+                  std::int64_t record_time) {
   Kept kept{device.diskseq, record_time, kForever, answer};
   if (answer.look == Look::unknown) kept.until = now + kRetryUnknown;
   if (answer.look == Look::none && exporting && device.kind == DeviceKind::local_ssd) kept.until = now + kBlankExported;

@@ -40,7 +40,8 @@ Result<Buffer> read_range(int fd, std::uint64_t offset, std::size_t count) {
   buffer.bytes.reset(static_cast<std::uint8_t*>(std::aligned_alloc(kAlign, std::max(room, kAlign))));
   if (!buffer.bytes) return fail_errno("no memory to read into", ENOMEM);
   while (buffer.size < count) {
-    const auto got = ::pread(fd, buffer.bytes.get() + buffer.size, count - buffer.size, static_cast<off_t>(offset + buffer.size));
+    const auto got =
+        ::pread(fd, buffer.bytes.get() + buffer.size, count - buffer.size, static_cast<off_t>(offset + buffer.size));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return fail_errno("cannot read at byte " + std::to_string(offset));
     if (got == 0) return fail("the device ends before its size says");
@@ -109,7 +110,8 @@ LookAnswer unknown(std::string reason) { return {.look = Look::unknown, .reason 
 
 BlkidAnswer blkid_look(int fd, std::uint64_t size) {
   BlkidAnswer answer;
-  const std::unique_ptr<std::remove_pointer_t<blkid_probe>, void (*)(blkid_probe)> probe(blkid_new_probe(), blkid_free_probe);
+  const std::unique_ptr<std::remove_pointer_t<blkid_probe>, void (*)(blkid_probe)> probe(blkid_new_probe(),
+                                                                                         blkid_free_probe);
   // Without this each of the scattered small reads would draw read-ahead over the fabric.
   (void)::posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM);
   if (!probe || blkid_probe_set_device(probe.get(), fd, 0, static_cast<blkid_loff_t>(size)) != 0) {
@@ -118,8 +120,9 @@ BlkidAnswer blkid_look(int fd, std::uint64_t size) {
     return answer;
   }
   blkid_probe_enable_superblocks(probe.get(), 1);
-  blkid_probe_set_superblocks_flags(probe.get(), BLKID_SUBLKS_TYPE | BLKID_SUBLKS_UUID | BLKID_SUBLKS_LABEL | BLKID_SUBLKS_USAGE |
-                                                     BLKID_SUBLKS_VERSION | BLKID_SUBLKS_MAGIC | BLKID_SUBLKS_BADCSUM);
+  blkid_probe_set_superblocks_flags(probe.get(), BLKID_SUBLKS_TYPE | BLKID_SUBLKS_UUID | BLKID_SUBLKS_LABEL |
+                                                     BLKID_SUBLKS_USAGE | BLKID_SUBLKS_VERSION | BLKID_SUBLKS_MAGIC |
+                                                     BLKID_SUBLKS_BADCSUM);
   blkid_probe_enable_partitions(probe.get(), 1);
   blkid_probe_set_partitions_flags(probe.get(), BLKID_PARTS_MAGIC | BLKID_PARTS_FORCE_GPT);
   const int code = blkid_do_safeprobe(probe.get());
@@ -175,11 +178,13 @@ LookAnswer look_at(const std::string& path, const std::string& device_number, Ad
   const std::uint64_t end_offset = (device->size - std::min(kEndBytes, device->size) + kAlign - 1) / kAlign * kAlign;
   const auto start = read_range(device->fd.get(), 0, start_size);
   if (!start) return unknown(start.error().what);
-  const auto end = read_range(device->fd.get(), end_offset, static_cast<std::size_t>(device->size - std::min(end_offset, device->size)));
+  const auto end =
+      read_range(device->fd.get(), end_offset, static_cast<std::size_t>(device->size - std::min(end_offset, device->size)));
   if (!end) return unknown(end.error().what);
   // libblkid reads through the page cache into buffers of its own, which O_DIRECT would refuse.
   const Fd plain(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  struct stat direct_node {}, plain_node {};
+  struct stat direct_node {
+  }, plain_node{};
   if (!plain || ::fstat(device->fd.get(), &direct_node) != 0 || ::fstat(plain.get(), &plain_node) != 0 ||
       direct_node.st_rdev != plain_node.st_rdev) {
     return unknown("the node changed while it was looked at");

@@ -22,7 +22,8 @@ enum class Admit { block_devices, files };  // files: tests only
 
 // May sleep in the kernel for as long as the device does: only children of ourselves call it (child.hpp).
 // device_number "259:3": what the node must be; empty: not compared.
-[[nodiscard]] LookAnswer look_at(const std::string& path, const std::string& device_number, Admit admit = Admit::block_devices);
+[[nodiscard]] LookAnswer look_at(const std::string& path, const std::string& device_number,
+                                 Admit admit = Admit::block_devices);
 
 // A range of a device that was read.
 struct Window {

@@ -101,7 +101,9 @@ void look_ext(const Seen& device, std::vector<Signature>& found) {
   const auto compatible = device.little(1024 + 92, 4);
   const auto incompatible = device.little(1024 + 96, 4);
   constexpr std::uint64_t kHasJournal = 0x4, kExtentsOr64bitOrFlexGroups = 0x40 | 0x80 | 0x200;
-  const char* type = (incompatible & kExtentsOr64bitOrFlexGroups) != 0 ? "ext4" : (compatible & kHasJournal) != 0 ? "ext3" : "ext2";
+  const char* type = (incompatible & kExtentsOr64bitOrFlexGroups) != 0 ? "ext4"
+                     : (compatible & kHasJournal) != 0                 ? "ext3"
+                                                                       : "ext2";
   found.push_back({type, device.uuid(1024 + 104), device.text(1024 + 120, 16)});
 }
 
@@ -116,7 +118,8 @@ void look_swap(const Seen& device, std::vector<Signature>& found) {
 void look_tables(const Seen& device, std::vector<Signature>& found) {
   bool gpt = false;
   for (const std::uint64_t block : {512u, 4096u}) {
-    gpt = gpt || device.has(block, "EFI PART"sv) || (device.size() > block && device.has(device.size() - block, "EFI PART"sv));
+    gpt =
+        gpt || device.has(block, "EFI PART"sv) || (device.size() > block && device.has(device.size() - block, "EFI PART"sv));
   }
   if (gpt) found.push_back({"gpt", "", ""});
   if (!gpt && device.has(510, "\x55\xaa"sv)) found.push_back({"dos", "", ""});
@@ -144,21 +147,32 @@ struct Magic {
 };
 // What is told apart by one magic at one place.
 constexpr std::array kMagics = {
-    Magic{0, "LUKS\xba\xbe"sv, "crypto_LUKS"}, Magic{16384, "SKUL\xba\xbe"sv, "crypto_LUKS"},
-    Magic{32768, "SKUL\xba\xbe"sv, "crypto_LUKS"}, Magic{32769, "CD001"sv, "iso9660"},
-    Magic{3, "NTFS    "sv, "ntfs"}, Magic{3, "-FVE-FS-"sv, "BitLocker"}, Magic{54, "FAT1"sv, "vfat"},
-    Magic{82, "FAT32"sv, "vfat"}, Magic{3, "EXFAT   "sv, "exfat"}, Magic{1024, "\x10\x20\xf5\xf2"sv, "f2fs"},
-    Magic{0, "integrt\0"sv, "DM_integrity"}, Magic{0, "dmvdo001"sv, "vdo"}, Magic{0, "bluestore block device"sv, "ceph_bluestore"},
-    Magic{516, "!Stra0tis\x86\xff\x02^\x41rh"sv, "stratis"}, Magic{0, "verity\0\0"sv, "DM_verity_hash"},
+    Magic{0, "LUKS\xba\xbe"sv, "crypto_LUKS"},
+    Magic{16384, "SKUL\xba\xbe"sv, "crypto_LUKS"},
+    Magic{32768, "SKUL\xba\xbe"sv, "crypto_LUKS"},
+    Magic{32769, "CD001"sv, "iso9660"},
+    Magic{3, "NTFS    "sv, "ntfs"},
+    Magic{3, "-FVE-FS-"sv, "BitLocker"},
+    Magic{54, "FAT1"sv, "vfat"},
+    Magic{82, "FAT32"sv, "vfat"},
+    Magic{3, "EXFAT   "sv, "exfat"},
+    Magic{1024, "\x10\x20\xf5\xf2"sv, "f2fs"},
+    Magic{0, "integrt\0"sv, "DM_integrity"},
+    Magic{0, "dmvdo001"sv, "vdo"},
+    Magic{0, "bluestore block device"sv, "ceph_bluestore"},
+    Magic{516, "!Stra0tis\x86\xff\x02^\x41rh"sv, "stratis"},
+    Magic{0, "verity\0\0"sv, "DM_verity_hash"},
     Magic{4120, "\xc6\x85\x73\xf6\x4e\x1a\x45\xca\x82\x65\xf5\x7f\x48\xba\x6d\x81"sv, "bcache"},
-    Magic{0, "SnAp"sv, "DM_snapshot_cow"}, Magic{0, "hsqs"sv, "squashfs"},
+    Magic{0, "SnAp"sv, "DM_snapshot_cow"},
+    Magic{0, "hsqs"sv, "squashfs"},
 };
 
 void look_magics(const Seen& device, std::vector<Signature>& found) {
   for (const auto& magic : kMagics) {
     if (device.has(magic.offset, magic.bytes)) found.push_back({magic.type, "", ""});
   }
-  if (device.has(65536 + 64, "_BHRfS_M"sv)) found.push_back({"btrfs", device.uuid(65536 + 32), device.text(65536 + 299, 64)});
+  if (device.has(65536 + 64, "_BHRfS_M"sv))
+    found.push_back({"btrfs", device.uuid(65536 + 32), device.text(65536 + 299, 64)});
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ namespace {
 
 // PATH for programs that call others (mdadm, lvm, modprobe); nothing is taken over from whoever started us.
 constexpr std::array<const char*, 7> kEnvironment = {
-    "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", "HOME=/",  "SYSTEMD_PAGER=", "SYSTEMD_COLORS=0",
+    "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", "HOME=/", "SYSTEMD_PAGER=", "SYSTEMD_COLORS=0",
     "LVM_SUPPRESS_FD_WARNINGS=1",         nullptr};
 
 // Children that did not die of SIGKILL; asked again, without waiting, whenever another one is started.

@@ -94,7 +94,8 @@ Result<CommandResult> TapeRunner::run(const Command& command) {
   }
   const TapeEntry& entry = entries_[next_++];
   if (entry.missing) {
-    return fail("program '" + command.argv.front() + "' is not installed", "install it", std::error_code(ENOENT, std::system_category()));
+    return fail("program '" + command.argv.front() + "' is not installed", "install it",
+                std::error_code(ENOENT, std::system_category()));
   }
   tell_lines(command, entry.result.out);
   return entry.result;

@@ -68,8 +68,9 @@ void read_log(const TargetQuestion& question, TargetView& view) {
 
 void say_unreached(TargetView& view) {
   if (view.rdma == Reach::reachable || view.tcp == Reach::reachable) return;
-  view.problem = !view.rdma_problem.empty() && !view.tcp_problem.empty() ? "rdma: " + view.rdma_problem + "; tcp: " + view.tcp_problem
-                                                                        : view.rdma_problem + view.tcp_problem;
+  view.problem = !view.rdma_problem.empty() && !view.tcp_problem.empty()
+                     ? "rdma: " + view.rdma_problem + "; tcp: " + view.tcp_problem
+                     : view.rdma_problem + view.tcp_problem;
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Owns the discovery log: a short-lived discovery controller, the log's records, which of them fit. Uses libnvme for the log.
+// Owns the discovery log: a short-lived discovery controller, the log's records, which of them fit. Uses libnvme for the
+// log.
 #include <fcntl.h>
 #include <libnvme.h>
 
@@ -36,7 +37,8 @@ std::string transport_of(std::uint8_t trtype) {
 
 // One record a subsystem: at the address that was asked if there is one, for that is known to be reached.
 void add(std::vector<DiscoveredSubsystem>& all, DiscoveredSubsystem fresh, const std::string& address) {
-  const auto known = std::find_if(all.begin(), all.end(), [&](const DiscoveredSubsystem& one) { return one.nqn == fresh.nqn; });
+  const auto known =
+      std::find_if(all.begin(), all.end(), [&](const DiscoveredSubsystem& one) { return one.nqn == fresh.nqn; });
   if (known == all.end()) {
     all.push_back(std::move(fresh));
   } else if (same_address(fresh.traddr, address) && !same_address(known->traddr, address)) {
@@ -54,9 +56,11 @@ Result<std::vector<std::uint8_t>> read_log(int fd) {
     log.resize(kRecord);
     if (read(0, kRecord) != 0) return fail("cannot read the discovery log", "check the target's log");
     const auto generation = little(log, 0, 8), records = little(log, 8, 8);
-    if (records > kMostRecords) return fail("the discovery log claims " + std::to_string(records) + " records", "check the target");
+    if (records > kMostRecords)
+      return fail("the discovery log claims " + std::to_string(records) + " records", "check the target");
     log.resize(kRecord * (1 + records));
-    if (records > 0 && read(kRecord, kRecord * records) != 0) return fail("cannot read the discovery log's records", "check the target's log");
+    if (records > 0 && read(kRecord, kRecord * records) != 0)
+      return fail("cannot read the discovery log's records", "check the target's log");
     std::vector<std::uint8_t> again(kRecord);
     if (nvme_get_log_discovery(fd, false, 0, static_cast<__u32>(kRecord), again.data()) != 0) continue;
     if (little(again, 0, 8) == generation) return log;
@@ -66,7 +70,8 @@ Result<std::vector<std::uint8_t>> read_log(int fd) {
 
 }  // namespace
 
-Result<Discovery> parse_discovery_log(std::span<const std::uint8_t> log, const std::string& transport, const std::string& address) {
+Result<Discovery> parse_discovery_log(std::span<const std::uint8_t> log, const std::string& transport,
+                                      const std::string& address) {
   if (log.size() < kRecord) return fail("the discovery log is shorter than its header", "check the target");
   const auto records = little(log, 8, 8);
   if (records > log.size() / kRecord - 1) return fail("the discovery log is shorter than it says", "check the target");

@@ -29,14 +29,16 @@ Result<AddressList> addresses_of(const std::string& name, const std::string& ser
   addrinfo* found = nullptr;
   const int code = ::getaddrinfo(name.c_str(), service.empty() ? nullptr : service.c_str(), &hints, &found);
   if (code != 0 || found == nullptr) {
-    return fail("cannot resolve '" + name + "': " + (code == 0 ? "no address" : ::gai_strerror(code)), "check the name and the resolver");
+    return fail("cannot resolve '" + name + "': " + (code == 0 ? "no address" : ::gai_strerror(code)),
+                "check the name and the resolver");
   }
   return AddressList(found, ::freeaddrinfo);
 }
 
 Result<std::string> numeric(const sockaddr* address, socklen_t length) {
   std::array<char, NI_MAXHOST> text{};
-  if (::getnameinfo(address, length, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST) != 0) return fail("cannot print an address");
+  if (::getnameinfo(address, length, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST) != 0)
+    return fail("cannot print an address");
   return std::string(text.data());
 }
 
@@ -92,7 +94,8 @@ Result<std::string> local_address_to(const std::string& address, std::uint16_t p
   }
   sockaddr_storage own{};
   socklen_t length = sizeof own;
-  if (::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&own), &length) != 0) return fail_errno("cannot read the own address");
+  if (::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&own), &length) != 0)
+    return fail_errno("cannot read the own address");
   return numeric(reinterpret_cast<const sockaddr*>(&own), length);
 }
 
@@ -102,15 +105,18 @@ Reached probe_tcp(const std::string& address, std::uint16_t port, std::chrono::m
   const Fd fd(::socket((*list)->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd) return {Reach::unknown, "cannot make a socket"};
   if (::connect(fd.get(), (*list)->ai_addr, (*list)->ai_addrlen) != 0 && errno != EINPROGRESS) return unreached(errno);
-  if (!wait_for(fd.get(), POLLOUT, Clock::now() + deadline)) return {Reach::unreachable, "no answer to a TCP connection attempt"};
+  if (!wait_for(fd.get(), POLLOUT, Clock::now() + deadline))
+    return {Reach::unreachable, "no answer to a TCP connection attempt"};
   int code = 0;
   socklen_t length = sizeof code;
-  if (::getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &code, &length) != 0 || code != 0) return unreached(code == 0 ? errno : code);
+  if (::getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &code, &length) != 0 || code != 0)
+    return unreached(code == 0 ? errno : code);
   const auto pdu = first_pdu();
   if (::send(fd.get(), pdu.data(), pdu.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(pdu.size())) {
     return {Reach::unreachable, "it closed the connection at once"};
   }
-  if (!wait_for(fd.get(), POLLIN, Clock::now() + deadline)) return {Reach::silent, "it accepts TCP connections and then says nothing"};
+  if (!wait_for(fd.get(), POLLIN, Clock::now() + deadline))
+    return {Reach::silent, "it accepts TCP connections and then says nothing"};
   std::uint8_t type = 0xff;
   if (::recv(fd.get(), &type, 1, 0) != 1) return {Reach::unreachable, "it closed the connection when spoken to by NVMe/TCP"};
   if (type != kFirstAnswer) return {Reach::unreachable, "what listens there does not speak NVMe/TCP"};

@@ -15,7 +15,8 @@ namespace nvstripe::host {
 
 inline constexpr std::chrono::milliseconds kReachDeadline{2000};
 
-[[nodiscard]] Result<std::vector<std::string>> resolve(const std::string& name);  // numeric addresses, in the resolver's order
+[[nodiscard]] Result<std::vector<std::string>> resolve(
+    const std::string& name);  // numeric addresses, in the resolver's order
 [[nodiscard]] Result<std::string> local_address_to(const std::string& address, std::uint16_t port);
 
 struct Reached {
@@ -24,7 +25,8 @@ struct Reached {
 };
 // Connects and sends the first PDU of NVMe/TCP: a listener that stays silent is found here, in user space, and not by the
 // kernel, which waits for that answer while every other connect waits behind it.
-[[nodiscard]] Reached probe_tcp(const std::string& address, std::uint16_t port, std::chrono::milliseconds deadline = kReachDeadline);
+[[nodiscard]] Reached probe_tcp(const std::string& address, std::uint16_t port,
+                                std::chrono::milliseconds deadline = kReachDeadline);
 // Resolves address and route, then asks for a connection that every NVMe target must reject: the rejection proves that
 // somebody listens, and no queue is made on either side.
 [[nodiscard]] Reached probe_rdma(const std::string& address, std::uint16_t port, const std::string& local_address,
@@ -37,6 +39,7 @@ struct Discovery {
 // Records of one transport: those at the address that was asked, else the first of each subsystem. Referrals are counted.
 [[nodiscard]] Result<Discovery> parse_discovery_log(std::span<const std::uint8_t> log, const std::string& transport,
                                                     const std::string& address);
-[[nodiscard]] Result<Discovery> discover(const TargetQuestion& question, const std::string& transport, const TargetView& view);
+[[nodiscard]] Result<Discovery> discover(const TargetQuestion& question, const std::string& transport,
+                                         const TargetView& view);
 
 }  // namespace nvstripe::host

@@ -32,7 +32,8 @@ Addresses numeric_address(const std::string& address, std::uint16_t port) {
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
   addrinfo* found = nullptr;
-  if (::getaddrinfo(address.c_str(), port == 0 ? nullptr : std::to_string(port).c_str(), &hints, &found) != 0) return nullptr;
+  if (::getaddrinfo(address.c_str(), port == 0 ? nullptr : std::to_string(port).c_str(), &hints, &found) != 0)
+    return nullptr;
   return Addresses(found);
 }
 
@@ -83,29 +84,35 @@ Reached meaning_of(const Told& told) {
       if (told.status == kInvalidServiceId) return {Reach::unreachable, "nothing listens there by RDMA"};
       return {Reach::unreachable, "it rejects RDMA connections, reason " + std::to_string(told.status)};
     case RDMA_CM_EVENT_CONNECT_RESPONSE:
-    case RDMA_CM_EVENT_ESTABLISHED: return {Reach::reachable, ""};
-    default: return {Reach::unreachable, std::string("RDMA connection failed: ") + rdma_event_str(told.type)};
+    case RDMA_CM_EVENT_ESTABLISHED:
+      return {Reach::reachable, ""};
+    default:
+      return {Reach::unreachable, std::string("RDMA connection failed: ") + rdma_event_str(told.type)};
   }
 }
 
 }  // namespace
 
-Reached probe_rdma(const std::string& address, std::uint16_t port, const std::string& local_address, std::chrono::milliseconds deadline) {
+Reached probe_rdma(const std::string& address, std::uint16_t port, const std::string& local_address,
+                   std::chrono::milliseconds deadline) {
   if (!has_rdma_device()) return {Reach::unreachable, "this machine has no RDMA device"};
   const std::unique_ptr<rdma_event_channel, DestroyChannel> channel(rdma_create_event_channel());
   if (!channel) return {Reach::unknown, "cannot ask the RDMA connection manager: load module 'rdma_ucm'"};
   if (::fcntl(channel->fd, F_SETFL, O_NONBLOCK) != 0) return {Reach::unknown, "cannot set up the RDMA connection manager"};
   rdma_cm_id* raw = nullptr;
-  if (rdma_create_id(channel.get(), &raw, nullptr, RDMA_PS_TCP) != 0) return {Reach::unknown, "cannot set up an RDMA connection"};
+  if (rdma_create_id(channel.get(), &raw, nullptr, RDMA_PS_TCP) != 0)
+    return {Reach::unknown, "cannot set up an RDMA connection"};
   const std::unique_ptr<rdma_cm_id, DestroyId> id(raw);
   const auto to = numeric_address(address, port), from = numeric_address(local_address, 0);
   if (!to) return {Reach::unreachable, "'" + address + "' is no numeric address"};
   const int wait_ms = static_cast<int>(deadline.count());
   if (rdma_resolve_addr(id.get(), from ? from->ai_addr : nullptr, to->ai_addr, wait_ms) != 0) {
-    return {Reach::unreachable, "no RDMA device serves the route: " + std::error_code(errno, std::system_category()).message()};
+    return {Reach::unreachable,
+            "no RDMA device serves the route: " + std::error_code(errno, std::system_category()).message()};
   }
   const auto resolved = next_event(channel.get(), deadline);
-  if (!resolved.in_time || resolved.type != RDMA_CM_EVENT_ADDR_RESOLVED) return {Reach::unreachable, "its address is not resolved by RDMA"};
+  if (!resolved.in_time || resolved.type != RDMA_CM_EVENT_ADDR_RESOLVED)
+    return {Reach::unreachable, "its address is not resolved by RDMA"};
   if (rdma_resolve_route(id.get(), wait_ms) != 0) return {Reach::unreachable, "no RDMA route"};
   const auto routed = next_event(channel.get(), deadline);
   if (!routed.in_time || routed.type != RDMA_CM_EVENT_ROUTE_RESOLVED) return {Reach::unreachable, "no RDMA route"};
@@ -116,7 +123,8 @@ Reached probe_rdma(const std::string& address, std::uint16_t port, const std::st
   ask.initiator_depth = 1;
   ask.qp_num = 1;  // no queue pair exists; a target never gets so far as to use the number
   if (rdma_connect(id.get(), &ask) != 0) {
-    return {Reach::unreachable, "cannot ask for an RDMA connection: " + std::error_code(errno, std::system_category()).message()};
+    return {Reach::unreachable,
+            "cannot ask for an RDMA connection: " + std::error_code(errno, std::system_category()).message()};
   }
   return meaning_of(next_event(channel.get(), deadline));
 }

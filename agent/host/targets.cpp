@@ -39,9 +39,12 @@ Reach reach_of(const json::object& object, std::string_view key) {
 
 std::string_view word(Transport transport) {
   switch (transport) {
-    case Transport::rdma: return "rdma";
-    case Transport::tcp: return "tcp";
-    case Transport::automatic: break;
+    case Transport::rdma:
+      return "rdma";
+    case Transport::tcp:
+      return "tcp";
+    case Transport::automatic:
+      break;
   }
   return "auto";
 }
@@ -51,13 +54,19 @@ std::string_view word(Transport transport) {
 std::string to_line(const TargetView& view) {
   json::array subsystems;
   for (const auto& one : view.subsystems) {
-    subsystems.push_back(json::object{{"nqn", one.nqn}, {"transport", one.transport}, {"traddr", one.traddr}, {"trsvcid", one.trsvcid}});
+    subsystems.push_back(
+        json::object{{"nqn", one.nqn}, {"transport", one.transport}, {"traddr", one.traddr}, {"trsvcid", one.trsvcid}});
   }
-  return json::serialize(json::object{
-      {"connection", view.connection}, {"tcp", view_of(to_text(view.tcp))}, {"rdma", view_of(to_text(view.rdma))},
-      {"resolved_address", view.resolved_address}, {"local_address", view.local_address}, {"discovered", view.discovered},
-      {"subsystems", std::move(subsystems)}, {"problem", view.problem}, {"tcp_problem", view.tcp_problem},
-      {"rdma_problem", view.rdma_problem}});
+  return json::serialize(json::object{{"connection", view.connection},
+                                      {"tcp", view_of(to_text(view.tcp))},
+                                      {"rdma", view_of(to_text(view.rdma))},
+                                      {"resolved_address", view.resolved_address},
+                                      {"local_address", view.local_address},
+                                      {"discovered", view.discovered},
+                                      {"subsystems", std::move(subsystems)},
+                                      {"problem", view.problem},
+                                      {"tcp_problem", view.tcp_problem},
+                                      {"rdma_problem", view.rdma_problem}});
 }
 
 Result<TargetView> parse_target_line(std::string_view line) {
@@ -65,9 +74,13 @@ Result<TargetView> parse_target_line(std::string_view line) {
   const auto value = json::parse(view_of(line), code);
   if (code || !value.is_object()) return fail("a target's view is not understood");
   const auto& object = value.get_object();
-  TargetView view{.connection = text_of(object, "connection"), .tcp = reach_of(object, "tcp"), .rdma = reach_of(object, "rdma"),
-                  .resolved_address = text_of(object, "resolved_address"), .local_address = text_of(object, "local_address"),
-                  .problem = text_of(object, "problem"), .tcp_problem = text_of(object, "tcp_problem"),
+  TargetView view{.connection = text_of(object, "connection"),
+                  .tcp = reach_of(object, "tcp"),
+                  .rdma = reach_of(object, "rdma"),
+                  .resolved_address = text_of(object, "resolved_address"),
+                  .local_address = text_of(object, "local_address"),
+                  .problem = text_of(object, "problem"),
+                  .tcp_problem = text_of(object, "tcp_problem"),
                   .rdma_problem = text_of(object, "rdma_problem")};
   const auto* discovered = object.if_contains("discovered");
   view.discovered = discovered != nullptr && discovered->is_bool() && discovered->get_bool();
@@ -76,7 +89,8 @@ Result<TargetView> parse_target_line(std::string_view line) {
   for (const auto& item : subsystems->get_array()) {
     if (!item.is_object()) return fail("a target's subsystem is not understood");
     const auto& one = item.get_object();
-    view.subsystems.push_back({text_of(one, "nqn"), text_of(one, "transport"), text_of(one, "traddr"), text_of(one, "trsvcid")});
+    view.subsystems.push_back(
+        {text_of(one, "nqn"), text_of(one, "transport"), text_of(one, "traddr"), text_of(one, "trsvcid")});
   }
   return view;
 }
@@ -123,8 +137,9 @@ std::chrono::seconds TargetPace::after(bool answered, bool changed) {
 TargetView ask_target(const TargetQuestion& question, int cancel_fd) {
   const auto& to = question.connection;
   TargetView last{.connection = to.name};
-  Command command = child_command("target", kDeadline, {to.name, to.address, std::to_string(to.port), std::string(word(to.transport)),
-                                                        to.subsystem.value_or(""), question.hostnqn, question.hostid});
+  Command command = child_command("target", kDeadline,
+                                  {to.name, to.address, std::to_string(to.port), std::string(word(to.transport)),
+                                   to.subsystem.value_or(""), question.hostnqn, question.hostid});
   command.cancel_fd = cancel_fd;
   command.on_line = [&](std::string_view line) {
     if (auto parsed = parse_target_line(line)) last = std::move(*parsed);
@@ -218,7 +233,8 @@ TargetWatch::~TargetWatch() {
   followers_.clear();
 }
 
-void TargetWatch::follow(const std::vector<ConnectionSpec>& connections, const std::string& hostnqn, const std::string& hostid) {
+void TargetWatch::follow(const std::vector<ConnectionSpec>& connections, const std::string& hostnqn,
+                         const std::string& hostid) {
   std::vector<std::unique_ptr<Follower>> ended, kept;
   {
     const std::lock_guard lock(mutex_);

@@ -30,7 +30,8 @@ struct TargetQuestion {
 [[nodiscard]] TargetView unfinished(TargetView last, bool timed_out);
 // What was read from the discovery log stays known while the target is away.
 [[nodiscard]] TargetView with_memory(TargetView fresh, const TargetView& before);
-[[nodiscard]] bool answers(const TargetView& view);  // reached by a transport that was asked, and discovered if that was asked
+[[nodiscard]] bool answers(
+    const TargetView& view);  // reached by a transport that was asked, and discovered if that was asked
 
 // When to look again: soon after failures, ever slower; slowly after success, slower when nothing changes.
 class TargetPace {

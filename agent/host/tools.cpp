@@ -1,4 +1,5 @@
-// Owns the table of programs and read-only calls; where they are looked up; what their messages mean is in tool_messages.cpp.
+// Owns the table of programs and read-only calls; where they are looked up; what their messages mean is in
+// tool_messages.cpp.
 #include "agent/host/tools.hpp"
 
 #include <unistd.h>
@@ -85,7 +86,8 @@ Result<std::string> read_output(Runner& runner, std::string_view name) {
   command.deadline = reading->deadline;
   TRY(CommandResult result, runner.run(command));
   if (result.exit_status != 0) return tl::unexpected(explain(reading->argv, result));
-  if (result.truncated) return fail("output of '" + std::string(name) + "' is longer than " + std::to_string(kMaxOutputBytes) + " bytes");
+  if (result.truncated)
+    return fail("output of '" + std::string(name) + "' is longer than " + std::to_string(kMaxOutputBytes) + " bytes");
   return std::move(result.out);
 }
 

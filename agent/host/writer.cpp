@@ -42,17 +42,27 @@ std::string value_now(const std::string& path) {
 
 std::string remedy_of(int code) {
   switch (code) {
-    case ENOENT: return "the kernel does not offer it: check the kernel version and its modules";
+    case ENOENT:
+      return "the kernel does not offer it: check the kernel version and its modules";
     case EACCES:
-    case EPERM: return "run as root, and check for a lockdown or security module";
-    case EBUSY: return "something still uses it";
-    case EADDRNOTAVAIL: return "the address is not on this machine yet; it is tried again";
-    case ENODEV: return "the device is not there yet; it is tried again";
-    case EADDRINUSE: return "another listener has this address and port";
-    case EINVAL: return "the kernel does not accept this value";
-    case ENOSPC: return "make room on the file system";
-    case EROFS: return "the file system is read-only";
-    default: return "see the kernel log";
+    case EPERM:
+      return "run as root, and check for a lockdown or security module";
+    case EBUSY:
+      return "something still uses it";
+    case EADDRNOTAVAIL:
+      return "the address is not on this machine yet; it is tried again";
+    case ENODEV:
+      return "the device is not there yet; it is tried again";
+    case EADDRINUSE:
+      return "another listener has this address and port";
+    case EINVAL:
+      return "the kernel does not accept this value";
+    case ENOSPC:
+      return "make room on the file system";
+    case EROFS:
+      return "the file system is read-only";
+    default:
+      return "see the kernel log";
   }
 }
 
@@ -105,7 +115,8 @@ Result<std::uint32_t> id_of(const std::string& text, bool group) {
     return found->pw_uid;
   }
   const std::string kind = group ? "group" : "user";
-  return fail(kind + " " + quoted(text) + " does not exist on this machine", "create it, or name another one in mount of the volume");
+  return fail(kind + " " + quoted(text) + " does not exist on this machine",
+              "create it, or name another one in mount of the volume");
 }
 
 }  // namespace
@@ -165,7 +176,8 @@ Result<> make_mount_point(const std::string& path) {
   // As root mode 000 does not hinder the open.
   const Fd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!fd) return refused(what);
-  struct stat own {}, parent {};
+  struct stat own {
+  }, parent{};
   if (::fstat(fd.get(), &own) != 0 || ::stat(parent_of(path).c_str(), &parent) != 0) return refused(what);
   if (own.st_dev != parent.st_dev) return fail(what + ": something is mounted on it", "unmount it or choose another path");
   TRY(const bool empty, is_empty_folder(fd.get()));
@@ -186,7 +198,8 @@ Result<> make_link(const std::string& target, const std::string& path) {
     const auto got = ::readlink(path.c_str(), text.data(), text.size());
     if (got >= 0 && std::string_view(text.data(), static_cast<std::size_t>(got)) == target) return {};
     // configfs answers with the path from the root, "../../" in front of it; the object decides.
-    struct stat wanted {}, found {};
+    struct stat wanted {
+    }, found{};
     if (got >= 0 && ::stat(path.c_str(), &found) == 0 && ::stat(target.c_str(), &wanted) == 0 &&
         found.st_ino == wanted.st_ino && found.st_dev == wanted.st_dev) {
       return {};
@@ -223,12 +236,15 @@ Result<> set_owner(const std::string& path, const std::string& owner, const std:
     TRY(gid, id_of(group, true));
   }
   const auto bits = parse_number(mode, 8);
-  if (!mode.empty() && (!bits || *bits > 07777)) return fail("mode " + quoted(mode) + " is not octal up to 7777", "write it like '2775'");
+  if (!mode.empty() && (!bits || *bits > 07777))
+    return fail("mode " + quoted(mode) + " is not octal up to 7777", "write it like '2775'");
   const Fd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!fd) return refused("cannot open folder " + quoted(path));
   // chown clears the set-group bit, so the mode comes second.
-  if ((!owner.empty() || !group.empty()) && ::fchown(fd.get(), uid, gid) != 0) return refused("cannot set the owner of " + quoted(path));
-  if (!mode.empty() && ::fchmod(fd.get(), static_cast<mode_t>(*bits)) != 0) return refused("cannot set the mode of " + quoted(path));
+  if ((!owner.empty() || !group.empty()) && ::fchown(fd.get(), uid, gid) != 0)
+    return refused("cannot set the owner of " + quoted(path));
+  if (!mode.empty() && ::fchmod(fd.get(), static_cast<mode_t>(*bits)) != 0)
+    return refused("cannot set the mode of " + quoted(path));
   return {};
 }
 

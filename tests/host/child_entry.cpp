@@ -1,6 +1,6 @@
 // Owns making the test program its own children, as the daemon is: `test_host --child …` does a verb instead of testing.
-#include <cstdlib>
 #include <unistd.h>
+#include <cstdlib>
 
 #include "agent/host/child.hpp"
 

@@ -22,7 +22,8 @@ class Folder {
   ~Folder() {
     std::error_code code;
     std::vector<std::string> folders;
-    for (std::filesystem::recursive_directory_iterator entry(path_, code), end; !code && entry != end; entry.increment(code)) {
+    for (std::filesystem::recursive_directory_iterator entry(path_, code), end; !code && entry != end;
+         entry.increment(code)) {
       if (entry->is_directory(code)) folders.push_back(entry->path());
     }
     // Mount points are immutable: remove_path takes the flag off. Deepest first.

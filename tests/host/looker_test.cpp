@@ -11,17 +11,28 @@ using namespace std::chrono_literals;
 namespace {
 
 BlockDevice drive(const std::string& name, const std::string& number, DeviceKind kind) {
-  return {.key = {"nvme:" + name}, .kernel_name = name, .device_number = number, .diskseq = 1, .kind = kind, .size = {1u << 30},
+  return {.key = {"nvme:" + name},
+          .kernel_name = name,
+          .device_number = number,
+          .diskseq = 1,
+          .kind = kind,
+          .size = {1u << 30},
           .controllers = {name.substr(0, 5)}};
 }
 
 Inventory machine() {
   Inventory seen;
-  BlockDevice array{.key = {"md:1"}, .kernel_name = "md127", .device_number = "9:127", .kind = DeviceKind::array, .size = {1u << 30},
+  BlockDevice array{.key = {"md:1"},
+                    .kernel_name = "md127",
+                    .device_number = "9:127",
+                    .kind = DeviceKind::array,
+                    .size = {1u << 30},
                     .slaves = {{"nvme:nvme1n1"}}};
-  seen.blocks = Facet<std::vector<BlockDevice>>::known({drive("nvme0n1", "259:0", DeviceKind::system), drive("nvme1n1", "259:1", DeviceKind::remote_namespace),
+  seen.blocks = Facet<std::vector<BlockDevice>>::known({drive("nvme0n1", "259:0", DeviceKind::system),
+                                                        drive("nvme1n1", "259:1", DeviceKind::remote_namespace),
                                                         drive("nvme2n1", "259:2", DeviceKind::local_ssd), array});
-  seen.controllers = Facet<std::vector<NvmeController>>::known({{.kernel_name = "nvme0", .state = "live"}, {.kernel_name = "nvme1", .state = "live"},
+  seen.controllers = Facet<std::vector<NvmeController>>::known({{.kernel_name = "nvme0", .state = "live"},
+                                                                {.kernel_name = "nvme1", .state = "live"},
                                                                 {.kernel_name = "nvme2", .state = "live"}});
   return seen;
 }
@@ -121,7 +132,9 @@ TEST_CASE("a blank exported drive is looked at again, since its consumer writes 
 }
 
 TEST_CASE("an answer survives its line, odd labels included") {
-  const LookAnswer answer{.look = Look::ambiguous, .reason = "two \"of\" them", .content = Content::data,
+  const LookAnswer answer{.look = Look::ambiguous,
+                          .reason = "two \"of\" them",
+                          .content = Content::data,
                           .signatures = {{"xfs", "u", "a\\b", true}, {"iso9660", "", ""}}};
   const auto parsed = parse_line(to_line("259:3", answer));
   REQUIRE(parsed.has_value());

@@ -15,7 +15,8 @@ namespace {
 constexpr std::uint64_t kMiB = 1u << 20;
 
 // A sparse file with bytes at places.
-std::string image(const Folder& folder, std::uint64_t size, const std::vector<std::pair<std::uint64_t, std::string>>& bytes = {}) {
+std::string image(const Folder& folder, std::uint64_t size,
+                  const std::vector<std::pair<std::uint64_t, std::string>>& bytes = {}) {
   const auto path = folder / "image";
   put(path, "");
   REQUIRE(::truncate(path.c_str(), static_cast<off_t>(size)) == 0);
@@ -66,7 +67,8 @@ std::string xfs_header(bool in_progress) {
   const auto set = [&](std::size_t offset, const std::string& bytes) { text.replace(offset, bytes.size(), bytes); };
   set(0, "XFSB" + big(4096, 4) + big(102400, 8));
   set(32, "\x6f\x0e\x2c\x1d\x11\x11\x42\x22\x83\x33\x44\x44\x55\x55\x66\x66");
-  set(80, big(1, 4) + big(25600, 4) + big(4, 4) + big(0, 4) + big(2560, 4) + big(4, 2) + big(512, 2) + big(256, 2) + big(16, 2));
+  set(80,
+      big(1, 4) + big(25600, 4) + big(4, 4) + big(0, 4) + big(2560, 4) + big(4, 2) + big(512, 2) + big(256, 2) + big(16, 2));
   set(108, "train");
   set(120, std::string("\x0c\x09\x08\x04\x0f\x00", 6) + (in_progress ? "\x01" : std::string(1, '\0')) + "\x19");
   return text;

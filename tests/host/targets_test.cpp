@@ -115,8 +115,11 @@ TEST_CASE("a name resolves to numeric addresses and a route gives our own") {
 }
 
 TEST_CASE("discovery records are filtered by transport, made one per subsystem, and referrals counted") {
-  const auto log = discovery_log({{3, 2, "nqn.b", "10.9.0.7"}, {3, 2, "nqn.b", "10.9.0.1"}, {1, 2, "nqn.a", "10.9.0.1"},
-                                  {3, 1, "nqn.2014-08.org.nvmexpress.discovery", "10.9.0.9"}, {3, 2, "nqn.evil,hostid=1", "10.9.0.1"}});
+  const auto log = discovery_log({{3, 2, "nqn.b", "10.9.0.7"},
+                                  {3, 2, "nqn.b", "10.9.0.1"},
+                                  {1, 2, "nqn.a", "10.9.0.1"},
+                                  {3, 1, "nqn.2014-08.org.nvmexpress.discovery", "10.9.0.9"},
+                                  {3, 2, "nqn.evil,hostid=1", "10.9.0.1"}});
   const auto tcp = parse_discovery_log(log, "tcp", "10.9.0.1");
   REQUIRE(tcp.has_value());
   CHECK(tcp->referrals == 1);
@@ -134,8 +137,9 @@ TEST_CASE("a discovery log shorter than it says is refused") {
 
 TEST_CASE("a look at a target is made by a child and ends with a view, named subsystem without discovery") {
   const Listener listener(std::string("\x01", 1));
-  TargetQuestion question{.connection = {.name = "s1", .address = "127.0.0.1", .port = listener.port(), .transport = Transport::tcp,
-                                         .subsystem = "nqn.x"}};
+  TargetQuestion question{
+      .connection = {
+          .name = "s1", .address = "127.0.0.1", .port = listener.port(), .transport = Transport::tcp, .subsystem = "nqn.x"}};
   const auto view = ask_target(question, -1);
   CHECK(view.connection == "s1");
   CHECK(view.tcp == Reach::reachable);
@@ -155,7 +159,10 @@ TEST_CASE("a target that let itself be reached and then was not heard of is sile
 }
 
 TEST_CASE("what a discovery log said is remembered while the target is away") {
-  const TargetView before{.connection = "s", .tcp = Reach::reachable, .resolved_address = "10.9.0.1", .discovered = true,
+  const TargetView before{.connection = "s",
+                          .tcp = Reach::reachable,
+                          .resolved_address = "10.9.0.1",
+                          .discovered = true,
                           .subsystems = {{"nqn.x", "tcp", "10.9.0.1", "4420"}}};
   const auto now = with_memory({.connection = "s", .tcp = Reach::unreachable, .problem = "down"}, before);
   CHECK(now.discovered);
@@ -202,8 +209,15 @@ TEST_CASE("a target that never answers delays no other one, and the watch ends a
 }
 
 TEST_CASE("a view survives its line") {
-  const TargetView view{.connection = "s", .tcp = Reach::silent, .rdma = Reach::reachable, .resolved_address = "fd00::1", .local_address = "fd00::2",
-                        .discovered = true, .subsystems = {{"nqn.x", "rdma", "fd00::1", "4420"}}, .problem = "a \"b\"", .tcp_problem = "t"};
+  const TargetView view{.connection = "s",
+                        .tcp = Reach::silent,
+                        .rdma = Reach::reachable,
+                        .resolved_address = "fd00::1",
+                        .local_address = "fd00::2",
+                        .discovered = true,
+                        .subsystems = {{"nqn.x", "rdma", "fd00::1", "4420"}},
+                        .problem = "a \"b\"",
+                        .tcp_problem = "t"};
   CHECK(parse_target_line(to_line(view)).value() == view);
   CHECK_FALSE(parse_target_line("[]").has_value());
 }
