@@ -14,6 +14,8 @@ constexpr FacetSet kRecords = static_cast<FacetSet>(FacetName::records);
 constexpr std::array kConfigurators{
     // Exports, on the target.
     Configurator{"export_udev", "keeps this host's udev off exported drives", kRecords, configure::export_udev},
+    Configurator{"export_slices", "cuts shared drives into LVM slices and activates them", kRecords,
+                 configure::export_slices},
     Configurator{"exports", "makes one nvmet subsystem for each allowed host and serves its drives", kRecords,
                  configure::exports},
     Configurator{"export_ports", "offers subsystems on the addresses of the named network", kRecords,
