@@ -6,6 +6,7 @@
 
 #include "agent/base/text.hpp"
 #include "agent/model/guard.hpp"
+#include "configurators/local_drives.hpp"
 #include "configurators/nvme_connect.hpp"
 #include "configurators/volume.hpp"
 
@@ -87,9 +88,10 @@ void consider(const BlockDevice& device, const VolumeSpec& wanted, const std::st
 std::string domain_of(const ConnectionSpec& connection) { return connection.failure_domain.value_or(connection.name); }
 
 void add_local(const VolumeSpec& wanted, const Spec& spec, const Inventory& seen, const std::set<DeviceKey>& taken, Pool& pool) {
+  const LocalDrives drives = divide_local_drives(spec, seen);
   for (const BlockDevice& device : seen.blocks.value()) {
     if (device.kind != DeviceKind::local_ssd || !device.parent.empty()) continue;
-    if (taken.contains(device.key)) continue;
+    if (!drives.free_for_volumes(device.key) || taken.contains(device.key)) continue;
     consider(device, wanted, spec.node.failure_domain.value_or("local"), "local_ssd", spec, seen, pool);
   }
 }
