@@ -1,0 +1,30 @@
+// Owns one look. Knows no collector by name but the table.
+#include "agent/engine/observe.hpp"
+
+#include <algorithm>
+
+#include "agent/engine/tables.hpp"
+
+namespace nvstripe {
+namespace {
+
+constexpr FacetSet kTogether = (FacetName::blocks | FacetName::mounts) | FacetName::controllers | FacetName::identity;
+
+}  // namespace
+
+Inventory observe(const host::Reader& reader, const Spec& spec, const Inventory& previous, FacetSet wanted) {
+  if ((wanted & (kTogether | static_cast<FacetSet>(FacetName::arrays) | static_cast<FacetSet>(FacetName::lvm))) != 0) {
+    wanted |= kTogether;
+  }
+  Inventory seen = previous;
+  seen.captured = reader.captured();
+  seen.notes.clear();
+  for (const Collector& collector : all_collectors()) {
+    if ((collector.writes & wanted) != 0) collector.observe(reader, spec, seen);
+  }
+  std::sort(seen.notes.begin(), seen.notes.end());
+  seen.notes.erase(std::unique(seen.notes.begin(), seen.notes.end()), seen.notes.end());
+  return seen;
+}
+
+}  // namespace nvstripe

@@ -1,0 +1,15 @@
+// Owns one look: runs the table of collectors over a reader and makes an Inventory. Records and targets are not seen by
+// looking; whoever has them adds them.
+#pragma once
+#include "agent/host/reader.hpp"
+#include "agent/model/inventory.hpp"
+#include "agent/model/spec.hpp"
+
+namespace nvstripe {
+
+// Facets outside `wanted` are taken over from `previous`. Block devices are looked at anew with what decides over them
+// (mounts, controllers, identity), since a new mount changes what a known device is.
+[[nodiscard]] Inventory observe(const host::Reader& reader, const Spec& spec, const Inventory& previous = {},
+                                FacetSet wanted = kAllFacets);
+
+}  // namespace nvstripe
