@@ -51,7 +51,7 @@ constexpr std::array kFields{
     SpecField{.path = "exports[].devices.serials", .type = T::words, .help = "only these serial numbers"},
     SpecField{.path = "exports[].devices.count",
               .type = T::number,
-              .help = "so many drives; fewer found: nothing is exported",
+              .help = "at most so many drives; while fewer are there, those are exported and the rest is waited for",
               .min = 1,
               .max = 1024},
     SpecField{.path = "exports[].slices",

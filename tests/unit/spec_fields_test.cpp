@@ -131,6 +131,24 @@ TEST_CASE("every YAML example in docs/spec.md and README.md is a valid spec") {
   CHECK(examples >= 2);
 }
 
+TEST_CASE("the specs within the cloud-init examples are valid") {
+  for (const char* name : {"packaging/cloud-init/storage.yaml", "packaging/cloud-init/compute.yaml"}) {
+    std::istringstream lines(file_text(name));
+    std::string line, spec;
+    std::size_t indent = std::string::npos;
+    while (std::getline(lines, line)) {
+      const auto at = line.find_first_not_of(' ');
+      if (indent == std::string::npos && at != std::string::npos && line.substr(at) == "version: 1") indent = at;
+      if (indent == std::string::npos) continue;
+      if (at != std::string::npos && at < indent) break;
+      spec += line.substr(std::min(indent, line.size())) + "\n";
+    }
+    CAPTURE(name, spec);
+    CHECK_FALSE(spec.empty());
+    CHECK(samples::first_error(spec).empty());
+  }
+}
+
 TEST_CASE("the JSON schema knows exactly the fields that are offered") {
   const auto parsed = json::parse(spec_schema());
   REQUIRE(parsed.has_value());
