@@ -35,13 +35,13 @@ const std::string kBytes = "--units=b";
 const std::vector<Reading>& readings() {
   static const std::vector<Reading> table = {
       {"lvm.pvs",
-       {"pvs", "--reportformat", "json", kBytes, "--nosuffix", "--readonly", "-a", "-o",
+       {"pvs", "--reportformat", "json", kBytes, "--nosuffix", "-a", "-o",
         "pv_name,pv_uuid,vg_name,pv_duplicate,pv_missing,pv_size"}},
       {"lvm.vgs",
-       {"vgs", "--reportformat", "json", kBytes, "--nosuffix", "--readonly", "-o",
+       {"vgs", "--reportformat", "json", kBytes, "--nosuffix", "-o",
         "vg_name,vg_uuid,vg_tags,vg_missing_pv_count,pv_count,vg_size,vg_free,vg_extent_size"}},
       {"lvm.lvs",
-       {"lvs", "--reportformat", "json", kBytes, "--nosuffix", "--readonly", "-o",
+       {"lvs", "--reportformat", "json", kBytes, "--nosuffix", "-o",
         "vg_name,lv_name,lv_uuid,lv_tags,lv_size,stripes,stripe_size,lv_active,segtype"}},
   };
   return table;
@@ -78,11 +78,12 @@ const Reading* find_reading(std::string_view name) {
   return found == table.end() ? nullptr : &*found;
 }
 
-Result<std::string> read_output(Runner& runner, std::string_view name) {
+Result<std::string> read_output(Runner& runner, std::string_view name, const std::vector<std::string>& devices) {
   const Reading* reading = find_reading(name);
   if (reading == nullptr) return fail("reading '" + std::string(name) + "' is not in the list", "report this as a defect");
   Command command;
   command.argv = reading->argv;
+  for (const auto& device : devices) command.argv.insert(command.argv.end(), {"--devices", device});
   command.deadline = reading->deadline;
   TRY(CommandResult result, runner.run(command));
   if (result.exit_status != 0) return tl::unexpected(explain(reading->argv, result));

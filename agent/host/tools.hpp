@@ -32,8 +32,10 @@ struct Reading {
 };
 [[nodiscard]] std::span<const Reading> all_readings();
 [[nodiscard]] const Reading* find_reading(std::string_view name);
-// Runs it; standard output, or an error. A stop at the deadline and a non-zero exit are errors.
-[[nodiscard]] Result<std::string> read_output(Runner& runner, std::string_view name);
+// Runs it, narrowed to these devices (paths) where there are any; standard output, or an error. A stop at the deadline and a
+// non-zero exit are errors. Bound to live_runner() it is what live_reader() takes.
+[[nodiscard]] Result<std::string> read_output(Runner& runner, std::string_view name,
+                                              const std::vector<std::string>& devices = {});
 
 // Standard error without the lines that are known to mean nothing: notes, progress, adjusted log stripe units.
 [[nodiscard]] std::string without_benign(std::string_view tool, std::string_view text);

@@ -20,12 +20,18 @@ class NoReader : public host::Reader {
   Result<std::vector<std::string>> list(std::string_view) const override { return fail("none"); }
   Result<std::string> canonical(std::string_view) const override { return fail("none"); }
   host::Entry entry(std::string_view) const override { return host::Entry::absent; }
-  Result<std::string> output(std::string_view) const override { return fail("none"); }
+  Result<std::string> output(std::string_view, const std::vector<std::string>&) const override { return fail("none"); }
+  Result<host::Status> status(std::string_view) const override { return fail("none"); }
   bool captured() const override { return false; }
 };
 
 BlockDevice drive(const std::string& key, const std::string& name) {
-  return {.key = {key}, .kernel_name = name, .device_number = "1:3", .diskseq = 4, .kind = DeviceKind::array, .size = {1u << 30}};
+  return {.key = {key},
+          .kernel_name = name,
+          .device_number = "1:3",
+          .diskseq = 4,
+          .kind = DeviceKind::array,
+          .size = {1u << 30}};
 }
 
 struct Told {
@@ -62,13 +68,16 @@ struct Told {
   }
 };
 
-bool says(const Result<>& result, std::string_view part) { return !result && result.error().what.find(part) != std::string::npos; }
+bool says(const Result<>& result, std::string_view part) {
+  return !result && result.error().what.find(part) != std::string::npos;
+}
 
 }  // namespace
 
 TEST_CASE("a program gets its arguments, and its failure is explained") {
   Told told;
-  auto machine = told.machine("> [\"systemctl\",\"daemon-reload\"]\n= 0\n> [\"systemctl\",\"start\",\"x\"]\n= 5\n! Unit x not found.\n");
+  auto machine = told.machine(
+      "> [\"systemctl\",\"daemon-reload\"]\n= 0\n> [\"systemctl\",\"start\",\"x\"]\n= 5\n! Unit x not found.\n");
   CHECK(machine->perform(Run{{"systemctl", "daemon-reload"}}).has_value());
   const auto failed = machine->perform(Run{{"systemctl", "start", "x"}});
   CHECK(says(failed, "exit status 5"));
@@ -117,11 +126,16 @@ TEST_CASE("attributes of a device are written below its folder, and below each o
 TEST_CASE("A-50 a controller that exists in any state is not connected again") {
   Told told;
   auto machine = told.machine();
-  told.seen.controllers.value() = {{.kernel_name = "nvme1", .subsystem_nqn = "nqn.x", .transport = "tcp", .state = "connecting",
-                                    .traddr = "10.9.0.1", .trsvcid = "4420"}};
+  told.seen.controllers.value() = {{.kernel_name = "nvme1",
+                                    .subsystem_nqn = "nqn.x",
+                                    .transport = "tcp",
+                                    .state = "connecting",
+                                    .traddr = "10.9.0.1",
+                                    .trsvcid = "4420"}};
   CHECK(machine->perform(Connect{.nqn = "nqn.x", .transport = "tcp", .traddr = "10.9.0.1", .trsvcid = "4420"}).has_value());
   told.seen.controllers.value()[0].state = "deleting";
-  CHECK(says(machine->perform(Connect{.nqn = "nqn.x", .transport = "tcp", .traddr = "10.9.0.1", .trsvcid = "4420"}), "being deleted"));
+  CHECK(says(machine->perform(Connect{.nqn = "nqn.x", .transport = "tcp", .traddr = "10.9.0.1", .trsvcid = "4420"}),
+             "being deleted"));
 }
 
 TEST_CASE("nothing is connected or disconnected while the controllers cannot be seen") {
@@ -134,7 +148,9 @@ TEST_CASE("nothing is connected or disconnected while the controllers cannot be 
 
 TEST_CASE("a controller that is gone needs no disconnect") {
   Told told;
-  CHECK(told.machine()->perform(Disconnect{.nqn = "nqn.x", .transport = "tcp", .traddr = "10.9.0.1", .trsvcid = "4420"}).has_value());
+  CHECK(told.machine()
+            ->perform(Disconnect{.nqn = "nqn.x", .transport = "tcp", .traddr = "10.9.0.1", .trsvcid = "4420"})
+            .has_value());
 }
 
 TEST_CASE("waiting ends when the fact holds, and names it when it does not") {
@@ -163,14 +179,17 @@ TEST_CASE("a write needs exactly the content that was planned for") {
   using host::LookAnswer;
   CHECK(content_objection(LookAnswer{.look = Look::none, .content = Content::zero}, blank).empty());
   CHECK_FALSE(content_objection(LookAnswer{.look = Look::none, .content = Content::data}, blank).empty());
-  CHECK_FALSE(content_objection(LookAnswer{.look = Look::found, .content = Content::data, .signatures = {xfs}}, blank).empty());
+  CHECK_FALSE(
+      content_objection(LookAnswer{.look = Look::found, .content = Content::data, .signatures = {xfs}}, blank).empty());
   CHECK_FALSE(content_objection(LookAnswer{.look = Look::unknown}, blank).empty());
   CHECK_FALSE(content_objection(LookAnswer{.look = Look::unknown}, accepted_blank).empty());
   CHECK_FALSE(content_objection(LookAnswer{.look = Look::ambiguous, .content = Content::data}, blank).empty());
   CHECK_FALSE(content_objection(LookAnswer{.look = Look::ambiguous, .content = Content::data}, accepted_blank).empty());
   CHECK(content_objection(LookAnswer{.look = Look::found, .content = Content::data, .signatures = {md}}, own).empty());
-  CHECK_FALSE(content_objection(LookAnswer{.look = Look::found, .content = Content::data, .signatures = {md, xfs}}, own).empty());
-  CHECK(content_objection(LookAnswer{.look = Look::ambiguous, .content = Content::data, .signatures = {md, xfs}}, accepted).empty());
+  CHECK_FALSE(
+      content_objection(LookAnswer{.look = Look::found, .content = Content::data, .signatures = {md, xfs}}, own).empty());
+  CHECK(content_objection(LookAnswer{.look = Look::ambiguous, .content = Content::data, .signatures = {md, xfs}}, accepted)
+            .empty());
   CHECK(content_objection(LookAnswer{.look = Look::none, .content = Content::data}, accepted_blank).empty());
   CHECK_FALSE(content_objection(LookAnswer{.look = Look::none, .content = Content::zero}, own).empty());
 }

@@ -72,6 +72,10 @@ TEST_CASE("readings fail on a non-zero exit and pass standard output on") {
   REQUIRE_FALSE(failed.has_value());
   CHECK(failed.error().what.find("broken") != std::string::npos);
   CHECK_FALSE(read_output(tape, "no.such").has_value());
+  auto narrow = find_reading("lvm.lvs")->argv;
+  narrow.insert(narrow.end(), {"--devices", "/dev/a", "--devices", "/dev/b"});
+  auto narrowed = runner(to_tape({narrow, false, CommandResult{.exit_status = 0, .out = "{}\n"}}));
+  CHECK(read_output(narrowed, "lvm.lvs", {"/dev/a", "/dev/b"}).has_value());
 }
 
 TEST_CASE("a damaged tape is refused") {
