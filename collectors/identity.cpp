@@ -95,8 +95,9 @@ bool product_uuid(const host::Reader& reader, HostIdentity& identity, Inventory&
 
 }  // namespace
 
-void observe_identity(const host::Reader& reader, const Spec&, Inventory& seen) {
+void observe_identity(const host::Reader& reader, const Spec& spec, Inventory& seen) {
   HostIdentity identity;
+  if (spec.node.host_id) identity.from_spec = *spec.node.host_id;
   identity.provider = provider_of(reader);
   identity.availability_zone = availability_zone(reader);
   identity.boot_id = reader.attribute("/proc/sys/kernel/random/boot_id");

@@ -88,6 +88,12 @@ DeviceKey slice_key(const std::string& group, std::uint32_t slice) {
   return {fmt::format("lv:{}/{}", group, slice_name(slice))};
 }
 
+bool has_our_physical(const BlockDevice& drive, const Uuid& host) {
+  if (drive.signatures.size() != 1 || drive.signatures.front().type != "LVM2_member") return false;
+  const auto uuid = parse_uuid(drive.signatures.front().uuid);
+  return uuid && derived_from(*uuid, host, "slices", drive.key.text);
+}
+
 std::string owner_tag(const std::string& consumer) {
   if (consumer.starts_with(kUuidNqn)) {
     if (const auto uuid = parse_uuid(std::string_view(consumer).substr(kUuidNqn.size())))

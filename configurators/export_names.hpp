@@ -15,6 +15,7 @@ namespace nvstripe::configure {
 inline constexpr std::string_view kNvmet = "/sys/kernel/config/nvmet";
 inline constexpr std::string_view kSubsystemPrefix = "nqn.2026-11.io.nvstripe:";
 inline constexpr std::string_view kTargetModel = "nvstripe";  // nvmet takes up to 40 bytes
+inline constexpr std::uint32_t kMaxSlices = 128;  // a bound for loops; one drive shared by more hosts serves none well
 inline constexpr std::string_view kExportRules = "/etc/udev/rules.d/62-nvstripe-exports.rules";
 
 [[nodiscard]] std::string subsystem_nqn(const Uuid& host, const std::string& export_name, const std::string& consumer);
@@ -43,6 +44,8 @@ struct PortAddress {
 [[nodiscard]] std::string slices_group(const Uuid& host, const std::string& export_name, const DeviceKey& drive);
 [[nodiscard]] std::string slice_name(std::uint32_t slice);                         // "s1"
 [[nodiscard]] DeviceKey slice_key(const std::string& group, std::uint32_t slice);  // lv:<vg>/s1
+// Whether the drive carries a PV, and nothing else, whose UUID is the one we give to a drive when we cut it.
+[[nodiscard]] bool has_our_physical(const BlockDevice& drive, const Uuid& host);
 // The owner as a tag may hold it: the consumer's UUID, or 16 hex digits of its NQN's hash.
 [[nodiscard]] std::string owner_tag(const std::string& consumer);
 

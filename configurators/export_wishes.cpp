@@ -8,6 +8,7 @@
 
 #include "agent/base/text.hpp"
 #include "configurators/export_names.hpp"
+#include "configurators/host_identity.hpp"
 #include "configurators/export_shares.hpp"
 #include "configurators/local_drives.hpp"
 
@@ -225,14 +226,6 @@ const BlockDevice* backing_of(const Inventory& seen, const TargetNamespace& serv
     if (device.kernel_name == name || device.key.text == "lv:" + name) return &device;
   }
   return nullptr;
-}
-
-bool identity_settled(const Spec& spec, const Inventory& seen) {
-  const auto& recorded = seen.records.value().identity;
-  if (!recorded) return true;
-  if (spec.node.host_id) return recorded->host == *spec.node.host_id;
-  const Uuid& computed = seen.identity.value().computed;
-  return computed.is_none() || recorded->host == computed;
 }
 
 }  // namespace nvstripe::configure

@@ -49,7 +49,5 @@ struct ExportWishes {
 [[nodiscard]] bool is_same_identity(const std::string& text, const Uuid& uuid);
 // The device behind a namespace's device_path as it is called in this look; nullptr when no such device is there.
 [[nodiscard]] const BlockDevice* backing_of(const Inventory& seen, const TargetNamespace& served);
-// Whether the recorded identity is the one this machine shows; while it is not, nothing is exported anew.
-[[nodiscard]] bool identity_settled(const Spec& spec, const Inventory& seen);
 
 }  // namespace nvstripe::configure

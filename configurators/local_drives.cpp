@@ -26,6 +26,7 @@ std::vector<const BlockDevice*> local_ssds(const Inventory& seen) {
 }
 
 bool carries_slices(const Uuid& host, const ExportSpec& wanted, const BlockDevice& device, const Inventory& seen) {
+  if (wanted.slices > 1 && has_our_physical(device, host)) return true;
   const auto& groups = seen.lvm.value().groups;
   const std::string name = slices_group(host, wanted.name, device.key);
   return std::any_of(groups.begin(), groups.end(), [&](const LvmGroup& group) { return group.name == name; });

@@ -62,7 +62,8 @@ bool is_physical_of(const BlockDevice& device, const VolumeRecord& record, const
 }
 
 // A PV that vgcreate has not taken yet shows no group; it is ours when its UUID is the one that we derived for it.
-bool is_derived_physical(const Signature& signature, const BlockDevice& device, const VolumeRecord& record, const Uuid& host) {
+bool is_derived_physical(const Signature& signature, const BlockDevice& device, const VolumeRecord& record,
+                         const Uuid& host) {
   std::string digits;
   for (const char c : signature.uuid) {
     if (c != '-') digits.push_back(c);
@@ -83,7 +84,8 @@ bool explained_by(const Signature& signature, const BlockDevice& device, const V
            (is_physical_of(device, record, seen) || is_derived_physical(signature, device, record, host));
   }
   if (signature.type == "xfs") {
-    return !member && record.stage != Stage::made && same_uuid(signature.uuid, derive(host, "fs", record.name, record.generation));
+    return !member && record.stage != Stage::made &&
+           same_uuid(signature.uuid, derive(host, "fs", record.name, record.generation));
   }
   return false;
 }
@@ -180,7 +182,10 @@ const VolumeRecord* unfinished_owner(const BlockDevice& device, const Inventory&
 bool is_our_slice_drive(const BlockDevice& device, const Spec& spec, const Inventory& seen) {
   const auto& found = device.signatures;
   if (found.size() != 1 || found.front().type != "LVM2_member") return false;
+  const auto uuid = parse_uuid(found.front().uuid);
+  const bool derived = uuid && derived_from(*uuid, seen.host(), "slices", device.key.text);
   for (const LvmPhysical& physical : seen.lvm.value().physicals) {
+    if (physical.device == device.key && physical.vg.empty()) return derived;  // pvcreate ended, vgcreate did not begin
     if (physical.device == device.key) return physical.vg.starts_with("nvx_") && is_our_group(physical.vg, spec, seen);
   }
   return false;

@@ -33,6 +33,18 @@ bool is_activation(const Run& run) {
   });
 }
 
+// Tags of a group or volume of ours are LVM's own metadata; which group that may be, judge_group says.
+bool is_tagging(const Run& run) {
+  bool tags = false;
+  for (std::size_t i = 1; i < run.argv.size(); ++i) {
+    const std::string text = text_of(run.argv[i]);
+    tags = tags || text == "--addtag" || text == "--deltag";
+    if (text.starts_with("-") && text != "-y" && text != "--devices" && text != "--addtag" && text != "--deltag")
+      return false;
+  }
+  return tags;
+}
+
 // ---- programs -----------------------------------------------------------------------------------------------------------
 
 Veto judge_mdadm(const Run& run, const Context& in) {
@@ -103,7 +115,8 @@ Veto judge_run(const Run& run, const Context& in) {
 // ---- controllers --------------------------------------------------------------------------------------------------------
 
 Veto judge_connect(const Connect& step, const Context& in) {
-  if (!in.seen.controllers.is_known()) return veto("facet_unknown", "controllers cannot be seen: " + in.seen.controllers.reason());
+  if (!in.seen.controllers.is_known())
+    return veto("facet_unknown", "controllers cannot be seen: " + in.seen.controllers.reason());
   const std::string host = "nqn.2014-08.org.nvmexpress:uuid:" + to_text(in.seen.host());
   if (in.seen.host().is_none() || step.hostnqn != host || step.hostid != to_text(in.seen.host())) {
     return veto("foreign_host_identity", "it would connect as '" + printable(step.hostnqn) + "'");
@@ -144,12 +157,14 @@ Veto judge_nvmet(std::string_view path, bool structural, const Context& in) {
     return veto("foreign_export", "subsystem '" + printable(parts[1]) + "' is not ours");
   }
   const bool link = parts.size() >= 4 && parts[2] == "subsystems";
-  if (link && !parts[3].starts_with(kOurSubsystems)) return veto("foreign_export", "'" + printable(parts[3]) + "' is not ours");
+  if (link && !parts[3].starts_with(kOurSubsystems))
+    return veto("foreign_export", "'" + printable(parts[3]) + "' is not ours");
   if (link || !structural) return {};
   for (const TargetPort& port : in.seen.exports.value().ports) {
     if (port.id != parts[1]) continue;
     for (const std::string& nqn : port.subsystems) {
-      if (!nqn.starts_with(kOurSubsystems)) return veto("foreign_export", "port '" + port.id + "' serves '" + printable(nqn) + "'");
+      if (!nqn.starts_with(kOurSubsystems))
+        return veto("foreign_export", "port '" + port.id + "' serves '" + printable(nqn) + "'");
     }
   }
   return {};
@@ -158,7 +173,8 @@ Veto judge_nvmet(std::string_view path, bool structural, const Context& in) {
 bool is_our_file(std::string_view path, const Context& in) {
   if (path.find("/..") != std::string_view::npos || !path.starts_with("/")) return false;
   bool allowed = false;
-  for (const std::string_view folder : {"/etc/", "/run/", "/var/lib/nvstripe"}) allowed = allowed || path.starts_with(folder);
+  for (const std::string_view folder : {"/etc/", "/run/", "/var/lib/nvstripe"})
+    allowed = allowed || path.starts_with(folder);
   if (!allowed) return false;
   if (path.find("nvstripe") != std::string_view::npos) return true;
   const std::string_view name = path.substr(path.rfind('/') + 1);
@@ -172,8 +188,9 @@ Veto judge_file(std::string_view path, const Context& in) {
 }
 
 bool is_common_folder(std::string_view path) {
-  static constexpr std::array kFolders{"/etc/systemd/system", "/run/systemd/system", "/etc/udev/rules.d", "/run/udev/rules.d",
-                                       "/etc/modprobe.d", "/etc/modules-load.d", "/run/systemd", "/run/udev"};
+  static constexpr std::array kFolders{
+      "/etc/systemd/system", "/run/systemd/system", "/etc/udev/rules.d", "/run/udev/rules.d",
+      "/etc/modprobe.d",     "/etc/modules-load.d", "/run/systemd",      "/run/udev"};
   return std::any_of(kFolders.begin(), kFolders.end(), [&](const char* folder) { return path == folder; });
 }
 
@@ -241,7 +258,8 @@ bool in_use(const BlockDevice& device) { return !device.mount_points.empty() || 
 bool controller_in_use(const Disconnect& step, const Inventory& seen) {
   if (!seen.blocks.is_known() || !seen.controllers.is_known()) return true;
   for (const NvmeController& controller : seen.controllers.value()) {
-    if (controller.subsystem_nqn != step.nqn || controller.traddr != step.traddr || controller.trsvcid != step.trsvcid) continue;
+    if (controller.subsystem_nqn != step.nqn || controller.traddr != step.traddr || controller.trsvcid != step.trsvcid)
+      continue;
     for (const BlockDevice& device : seen.blocks.value()) {
       const auto& names = device.controllers;
       if (std::find(names.begin(), names.end(), controller.kernel_name) != names.end() && in_use(device)) return true;
@@ -303,14 +321,14 @@ Risk risk_of(const Remove& step, const Context& in) {
 
 bool writes_devices(const Run& run) {
   const std::string program = program_of(run);
-  for (const std::string_view name : {"udevadm", "systemctl", "modprobe", "blkid", "pvs", "vgs", "lvs", "mount", "umount",
-                                      "findmnt", "lsblk", "chattr"}) {
+  for (const std::string_view name :
+       {"udevadm", "systemctl", "modprobe", "blkid", "pvs", "vgs", "lvs", "mount", "umount", "findmnt", "lsblk", "chattr"}) {
     if (program == name) return false;
   }
   if (program == "mdadm") {
     return !has_arg(run, {"--assemble", "-A", "--stop", "-S", "--detail", "-D", "--examine", "-E", "--wait", "-W"});
   }
-  if (program == "vgchange" || program == "lvchange") return !is_activation(run);
+  if (program == "vgchange" || program == "lvchange") return !is_activation(run) && !is_tagging(run);
   return true;
 }
 

@@ -40,7 +40,8 @@ const MdArray* Inventory::find_array(const std::string& uuid) const {
 
 Uuid Inventory::host() const {
   if (const auto& recorded = records.value().identity) return recorded->host;
-  return identity.value().computed;
+  const HostIdentity& found = identity.value();
+  return found.from_spec.is_none() ? found.computed : found.from_spec;
 }
 
 std::string_view to_text(DeviceKind kind) {

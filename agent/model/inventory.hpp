@@ -212,6 +212,7 @@ struct HostIdentity {
   std::string product_uuid, machine_id;  // as found; product_uuid is empty where it is insane or unreadable
   std::string provider;                  // aws, azure, gcp, oci, qemu, or empty: by DMI
   std::string availability_zone;         // failure domain by DMI or cloud's local files; empty unknown
+  Uuid from_spec;                        // node.host_id of the spec that the look was given; none where it is auto
   Uuid computed;                         // host identity by the ladder of design, without the spec's host_id
   std::string boot_id, hostname;
   std::string hostnqn_file;                  // what /etc/nvme/hostnqn says, trimmed; empty where there is none

@@ -37,6 +37,63 @@ T& find_or_add(std::vector<T>& all, Name T::*name, const Name& wanted) {
   return all.back();
 }
 
+std::string after(const std::vector<std::string>& words, std::string_view name) {
+  const auto found = std::find(words.begin(), words.end(), name);
+  return found == words.end() ? std::string() : *(found + 1);
+}
+
+std::vector<std::string> tags(const std::vector<std::string>& words) {
+  std::vector<std::string> found;
+  for (std::size_t at = 0; at + 1 < words.size(); ++at) {
+    if (words[at] == "--addtag") found.push_back(words[at + 1]);
+  }
+  return found;
+}
+
+struct Volumes {
+  Inventory& seen;
+  Lvm& lvm() const { return seen.lvm.value(); }
+  void pvcreate(const std::vector<std::string>& words) const {
+    BlockDevice& device = seen::device(seen, {words.back()});
+    seen::put_signature(device, {"LVM2_member", after(words, "--uuid"), "", false});
+    lvm().physicals.push_back({device.key, after(words, "--uuid"), "", false});
+  }
+  void vgcreate(const std::vector<std::string>& words) const {
+    const std::string name = words[words.size() - 2];
+    const std::uint64_t size = seen::device(seen, {words.back()}).size.count;
+    lvm().groups.push_back({name, "", tags(words), 0, 1, Bytes{size}, Bytes{size}, Bytes{4u << 20}});
+    for (LvmPhysical& physical : lvm().physicals) {
+      if (physical.device.text == words.back()) physical.vg = name;
+    }
+  }
+  void lvcreate(const std::vector<std::string>& words) const {
+    const std::uint64_t size = std::stoull(after(words, "-l")) * (4u << 20);
+    LvmGroup& group = find_or_add(lvm().groups, &LvmGroup::name, words.back());
+    if (group.free.count < size) stop("no space in " + group.name);
+    group.free.count -= size;
+    lvm().volumes.push_back({words.back(), after(words, "-n"), "", tags(words), Bytes{size}, {}, 1, false});
+  }
+  void lvchange(const std::vector<std::string>& words) const {
+    for (LvmVolume& volume : lvm().volumes) {
+      const std::string name = volume.vg + "/" + volume.name;
+      if (std::find(words.begin(), words.end(), name) == words.end()) continue;
+      for (const std::string& tag : tags(words)) volume.tags.push_back(tag);
+      if (std::find(words.begin(), words.end(), "-ay") == words.end() || volume.active) continue;
+      volume.active = true;
+      BlockDevice made;
+      made.key = {"lv:" + name};
+      made.kernel_name = "dm-" + std::to_string(seen::blocks(seen).size());
+      made.kind = DeviceKind::array;
+      made.size = volume.size;
+      made.look = Look::none;
+      made.content = Content::zero;
+      made.slaves = {{after(words, "--devices")}};
+      seen::device(seen, made.slaves.front()).holders.push_back(made.key);
+      seen::blocks(seen).push_back(made);
+    }
+  }
+};
+
 struct Configfs {
   Inventory& seen;
   TargetConfiguration& all() const { return seen.exports.value(); }
@@ -49,8 +106,16 @@ struct Configfs {
   }
 
   void operator()(const Run& step) const {
-    const auto* name = std::get_if<std::string>(&step.argv.front());
-    if (name != nullptr && *name == "modprobe") all().loaded = true;
+    std::vector<std::string> words;
+    for (const Arg& arg : step.argv) {
+      const auto* reference = std::get_if<DeviceRef>(&arg);
+      words.push_back(reference != nullptr ? reference->key.text : std::get<std::string>(arg));
+    }
+    if (words.front() == "modprobe") all().loaded = true;
+    if (words.front() == "pvcreate") Volumes{seen}.pvcreate(words);
+    if (words.front() == "vgcreate") Volumes{seen}.vgcreate(words);
+    if (words.front() == "lvcreate") Volumes{seen}.lvcreate(words);
+    if (words.front() == "lvchange") Volumes{seen}.lvchange(words);
   }
   void operator()(const MakeDir& step) const {
     const auto parts = parts_of(step.path);
@@ -129,7 +194,7 @@ struct Configfs {
   void operator()(const PutFile& step) const { put(step.path, step.text); }
   void operator()(const RequireContent& step) const {
     const BlockDevice& device = seen::device(seen, step.device);
-    if (device.signatures != step.expected) stop("last look: " + step.device.text);
+    if (device.signatures != step.expected || !device.holders.empty()) stop("last look: " + step.device.text);
     for (const TargetSubsystem& one : all().subsystems) {
       for (const TargetNamespace& ns : one.namespaces) {
         if (ns.device_path == "/dev/" + device.kernel_name) stop("last look: exported " + step.device.text);
@@ -179,8 +244,8 @@ void carry_out(Inventory& seen, const Action& action) {
 
 std::vector<Action> planned(const Spec& spec, const Inventory& seen) {
   std::vector<Action> all;
-  for (const auto plan :
-       {configure::export_udev, configure::exports, configure::export_ports, configure::export_withdrawal}) {
+  for (const auto plan : {configure::export_udev, configure::export_slices, configure::exports, configure::export_ports,
+                          configure::export_withdrawal}) {
     const Draft draft = plan(spec, seen);
     all.insert(all.end(), draft.actions.begin(), draft.actions.end());
   }

@@ -250,7 +250,7 @@ void mount(Inventory& seen, const DeviceKey& source, const std::string& path, co
   from.mount_points.push_back(path);
   seen.mounts.value().mounts.push_back(
       {path, "/dev/" + from.kernel_name, "xfs", options, from.device_number, "root", "root", "755"});
-  seen.mounts.value().path_kinds[path] = "mount_point_of_ours";
+  seen.mounts.value().path_kinds.erase(path);
 }
 
 ConnectionSpec connection(const std::string& name, const std::string& address) {
