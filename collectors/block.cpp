@@ -124,6 +124,22 @@ void read_scsi_or_virtio(Scan& scan, const FoundDisk& disk, BlockDevice& device,
   if (!stable.empty()) device.key.text = "disk:" + stable;
 }
 
+// An array that is not complete has no UUID of its own yet: the kernel takes it from the members when it runs, and udev's
+// rule asks mdadm only then. The members' superblocks say it, if all say the same.
+Result<Uuid> uuid_of_members(const host::Reader& reader, const std::string& folder) {
+  std::optional<Uuid> found;
+  for (const std::string& name : reader.list(folder + "/slaves").value_or(std::vector<std::string>{})) {
+    const auto record = udev_record(reader, reader.attribute(folder + "/slaves/" + name + "/dev"));
+    if (!record || record->properties.count("ID_FS_TYPE") == 0 || record->properties.count("ID_FS_UUID") == 0) continue;
+    if (record->properties.at("ID_FS_TYPE") != "linux_raid_member") continue;
+    TRY(const Uuid one, parse_uuid(record->properties.at("ID_FS_UUID")));
+    if (found && *found != one) return fail("members of one array name different arrays");
+    found = one;
+  }
+  if (!found) return fail("no member names its array");
+  return *found;
+}
+
 // md/uuid is sysfs' own; older kernels leave it to udev, which has mdadm's spelling. Never /run/mdadm/map: it is
 // byte-swapped.
 std::string array_uuid(const host::Reader& reader, const std::string& folder, const std::string& device_number) {
@@ -132,6 +148,7 @@ std::string array_uuid(const host::Reader& reader, const std::string& folder, co
     const auto record = udev_record(reader, device_number);
     if (record && record->properties.count("MD_UUID") != 0) uuid = parse_uuid(record->properties.at("MD_UUID"));
   }
+  if (!uuid || uuid->is_none()) uuid = uuid_of_members(reader, folder);
   return uuid && !uuid->is_none() ? to_text(*uuid) : std::string();
 }
 

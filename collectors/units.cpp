@@ -1,6 +1,9 @@
 // Owns the look at files that are ours: mount units and the udev rule for exported drives. A file without our mark is not
-// ours, whatever its name.
+// ours, whatever its name; a unit that stands where one of ours would is listed all the same, as it is in the way.
+#include <set>
+
 #include "agent/base/text.hpp"
+#include "agent/model/guard_ours.hpp"
 #include "collectors/collectors.hpp"
 #include "collectors/look.hpp"
 
@@ -28,32 +31,38 @@ Result<std::vector<std::string>> names_in(const host::Reader& reader, std::strin
   return names;
 }
 
-Result<> take(const host::Reader& reader, const std::string& path, std::vector<UnitFile>& units) {
+Result<> take(const host::Reader& reader, const std::string& path, bool wanted_name, std::vector<UnitFile>& units) {
+  const host::Entry entry = reader.entry(path);
   // A mask is a link to /dev/null, which is not a file and is not ours.
-  if (reader.entry(path) != host::Entry::file) return {};
+  if (entry == host::Entry::link && wanted_name) {
+    units.push_back({base_name(path), path, "link to " + reader.link(path).value_or("somewhere")});
+  }
+  if (entry != host::Entry::file) return {};
   TRY(std::string text, reader.file(path));
-  if (is_ours(text)) units.push_back({base_name(path), path, std::move(text)});
+  if (wanted_name || is_ours(text)) units.push_back({base_name(path), path, std::move(text)});
   return {};
 }
 
-Result<std::vector<UnitFile>> read_units(const host::Reader& reader) {
+Result<std::vector<UnitFile>> read_units(const host::Reader& reader, const Spec& spec) {
+  std::set<std::string> wanted;
+  for (const VolumeSpec& volume : spec.volumes) wanted.insert(guard::mount_unit_name(volume.mount.path));
   std::vector<UnitFile> units;
   TRY(const std::vector<std::string> names, names_in(reader, kUnits));
   for (const std::string& name : names) {
     const bool is_mount = name.size() > 6 && name.compare(name.size() - 6, 6, ".mount") == 0;
-    if (is_mount) CHECKED(take(reader, std::string(kUnits) + "/" + name, units));
+    if (is_mount) CHECKED(take(reader, std::string(kUnits) + "/" + name, wanted.count(name) != 0, units));
   }
   TRY(const std::vector<std::string> rules, names_in(reader, kRules));
   for (const std::string& name : rules) {
-    if (name == kExportRules) CHECKED(take(reader, std::string(kRules) + "/" + name, units));
+    if (name == kExportRules) CHECKED(take(reader, std::string(kRules) + "/" + name, false, units));
   }
   return units;
 }
 
 }  // namespace
 
-void observe_units(const host::Reader& reader, const Spec&, Inventory& seen) {
-  auto units = read_units(reader);
+void observe_units(const host::Reader& reader, const Spec& spec, Inventory& seen) {
+  auto units = read_units(reader, spec);
   seen.units = units ? Facet<std::vector<UnitFile>>::known(std::move(*units))
                      : Facet<std::vector<UnitFile>>::unavailable(units.error().what);
 }
