@@ -13,7 +13,8 @@ constexpr std::uint64_t kMaxLogStripe = 256;  // KiB; beyond it mkfs.xfs falls t
 
 std::string signatures_text(const BlockDevice& device) {
   std::vector<std::string> texts;
-  for (const Signature& signature : device.signatures) texts.push_back(printable(signature.type) + ":" + printable(signature.uuid));
+  for (const Signature& signature : device.signatures)
+    texts.push_back(printable(signature.type) + ":" + printable(signature.uuid));
   std::sort(texts.begin(), texts.end());
   return texts.empty() ? "data" : join(texts, ",");
 }
@@ -44,8 +45,8 @@ Action make(const VolumeSurvey& volume, const Inventory& seen, OnArray found) {
   Action action;
   action.id = "fs.make:" + name;
   action.object = "volume:" + name;
-  action.sentence = "make an XFS file system on volume '" + name + "', aligned to " + many(volume.members.size(), "member") + " of " +
-                    to_text(volume.wanted->chunk);
+  action.sentence = "make an XFS file system on volume '" + name + "', aligned to " + many(volume.members.size(), "member") +
+                    " of " + to_text(volume.wanted->chunk);
   action.reason = found == OnArray::torn     ? "making it was interrupted"
                   : found == OnArray::unseen ? "its array is new"
                                              : "its array carries nothing";
@@ -73,7 +74,8 @@ Action make(const VolumeSurvey& volume, const Inventory& seen, OnArray found) {
     action.reason = "its array shows " + on_it(*device) + ", and the spec lets that be wiped";
     action.risk = Risk::destroys_data;
     action.destroys = {destroy_line(*device)};
-    action.steps.emplace_back(Run{{"wipefs", "-a", DeviceRef{volume.device}}, std::chrono::seconds(60), {0}, {volume.device}});
+    action.steps.emplace_back(
+        Run{{"wipefs", "-a", DeviceRef{volume.device}}, std::chrono::seconds(60), {0}, {volume.device}});
   }
   action.steps.emplace_back(std::move(run));
   action.steps.emplace_back(Await{filesystem_fact(volume), std::chrono::seconds(30)});
@@ -106,7 +108,8 @@ void refuse(const VolumeSurvey& volume, const BlockDevice& device, OnArray found
     out.conflicts.push_back(volume_conflict(
         name, "volume.filesystem_lost",
         found == OnArray::blank ? "its file system was made, and its array is blank now"
-                                : "its file system was made, and its array shows " + (found == OnArray::torn ? std::string("an unfinished one") : on_it(device)) + " now",
+                                : "its file system was made, and its array shows " +
+                                      (found == OnArray::torn ? std::string("an unfinished one") : on_it(device)) + " now",
         "find out who wrote to it; nothing is made over it"));
   } else {
     out.conflicts.push_back(volume_conflict(name, "volume.foreign_data",
@@ -158,7 +161,8 @@ OnArray what_is_on(const VolumeSurvey& volume, const Inventory& seen) {
   if (device->look == Look::found || !device->signatures.empty()) return OnArray::foreign;
   if (device->look != Look::none) return OnArray::unclear;
   if (device->content == Content::zero || (seen.captured && device->content == Content::presumed)) return OnArray::blank;
-  if (device->content == Content::data) return !volume.made() && intent_open(volume, seen) ? OnArray::torn : OnArray::foreign;
+  if (device->content == Content::data)
+    return !volume.made() && intent_open(volume, seen) ? OnArray::torn : OnArray::foreign;
   return OnArray::unclear;
 }
 
@@ -171,10 +175,13 @@ bool filesystem_comes(const VolumeSurvey& volume, const Inventory& seen) {
   if (volume.made()) return found == OnArray::unseen || !volume.running;
   if (found == OnArray::unseen) return volume.phase != Phase::present;
   if (!volume.running) return false;
-  return found == OnArray::blank || found == OnArray::torn || (found == OnArray::foreign && volume.wanted->wipe_foreign_data);
+  return found == OnArray::blank || found == OnArray::torn ||
+         (found == OnArray::foreign && volume.wanted->wipe_foreign_data);
 }
 
-std::uint64_t log_stripe_kib(const VolumeSurvey& volume) { return std::min(volume.wanted->chunk.count / 1024, kMaxLogStripe); }
+std::uint64_t log_stripe_kib(const VolumeSurvey& volume) {
+  return std::min(volume.wanted->chunk.count / 1024, kMaxLogStripe);
+}
 
 std::vector<std::string> mkfs_options(const VolumeSurvey& volume, const std::string& kernel) {
   const std::string chunk = std::to_string(volume.wanted->chunk.count / 1024) + "k";
@@ -182,8 +189,13 @@ std::vector<std::string> mkfs_options(const VolumeSurvey& volume, const std::str
   const std::uint64_t number = kernel_number(kernel);
   if (number < 5010) features += ",bigtime=0,inobtcount=0";  // both mountable since 5.10
   // No discard: over the fabric it takes minutes and looks like a hang.
-  std::vector<std::string> options{"-K", "-m", features, "-d", "su=" + chunk + ",sw=" + std::to_string(volume.members.size()),
-                                   "-l", "su=" + std::to_string(log_stripe_kib(volume)) + "k"};
+  std::vector<std::string> options{"-K",
+                                   "-m",
+                                   features,
+                                   "-d",
+                                   "su=" + chunk + ",sw=" + std::to_string(volume.members.size()),
+                                   "-l",
+                                   "su=" + std::to_string(log_stripe_kib(volume)) + "k"};
   // Large extent counters are on by default since xfsprogs 6.5 and mountable since 5.19.
   if (number < 5019) options.insert(options.end(), {"-i", "nrext64=0"});
   return options;

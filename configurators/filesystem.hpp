@@ -12,9 +12,9 @@
 namespace nvstripe::configure {
 
 enum class OnArray {
-  unseen,   // the array is not there yet
-  ours,     // our file system, complete
-  torn,     // our own mkfs did not end
+  unseen,  // the array is not there yet
+  ours,    // our file system, complete
+  torn,    // our own mkfs did not end
   blank,
   foreign,  // another signature, or data without one
   unclear,  // could not be looked at, or the look was ambiguous

@@ -21,8 +21,9 @@ std::string source_text(const std::string& source) {
 
 Conflict mismatch(const IdentityRecord& recorded, const Uuid& wanted, const std::string& source) {
   return conflict("identity.mismatch",
-                  "this machine was recorded as '" + to_text(recorded.host) + "' (from " + source_text(recorded.source) + "), and " +
-                      source_text(source) + " now says '" + to_text(wanted) + "': a clone, a moved disk, or a changed spec",
+                  "this machine was recorded as '" + to_text(recorded.host) + "' (from " + source_text(recorded.source) +
+                      "), and " + source_text(source) + " now says '" + to_text(wanted) +
+                      "': a clone, a moved disk, or a changed spec",
                   "run 'nvstripe identity adopt' if this machine is to go on under the new identity; until then nothing is "
                   "connected, exported or written",
                   Standing::refused);
@@ -64,10 +65,10 @@ Draft plan_host_identity(const Spec& spec, const Inventory& seen) {
   const HostIdentity& found = seen.identity.value();
   const std::string hostnqn = hostnqn_of(seen.host());
   if (!found.hostnqn_file.empty() && found.hostnqn_file != hostnqn) {
-    out.conflicts.push_back(conflict("identity.foreign_hostnqn",
-                                     "/etc/nvme/hostnqn says '" + printable(found.hostnqn_file) + "', and nvstripe connects as '" +
-                                         hostnqn + "'",
-                                     "nothing is needed; allow lists must name the latter", Standing::note));
+    out.conflicts.push_back(conflict(
+        "identity.foreign_hostnqn",
+        "/etc/nvme/hostnqn says '" + printable(found.hostnqn_file) + "', and nvstripe connects as '" + hostnqn + "'",
+        "nothing is needed; allow lists must name the latter", Standing::note));
   }
   if (seen.records.value().identity) return out;
   const std::string source = source_of(spec, found);

@@ -8,8 +8,8 @@
 namespace nvstripe::configure {
 namespace {
 
-constexpr std::uint64_t kExtent = 4ull * 1024 * 1024;     // LVM's default
-constexpr std::uint64_t kDataStart = 1024 * 1024;         // --dataalignment 1m
+constexpr std::uint64_t kExtent = 4ull * 1024 * 1024;  // LVM's default
+constexpr std::uint64_t kDataStart = 1024 * 1024;      // --dataalignment 1m
 constexpr std::chrono::seconds kDeadline{60};
 
 Run lvm(std::string program, std::vector<Arg> arguments, const VolumeSurvey& volume) {
@@ -51,21 +51,32 @@ std::string extents(const VolumeSurvey& volume, const Inventory& seen) {
 }
 
 void add_create_steps(Action& action, const VolumeSurvey& volume, const Inventory& seen) {
-  // -y answers every question and wipes without a word, so it is used only after our own look; -Wn -Zn neither wipe nor zero.
+  // -y answers every question and wipes without a word, so it is used only after our own look; -Wn -Zn neither wipe nor
+  // zero.
   if (volume.phase == Phase::redo && group_exists(volume, seen))
     action.steps.emplace_back(lvm("vgremove", {"-y", "-ff", volume.group}, volume));
   for (const DeviceKey& key : volume.members) {
     const Uuid id = physical_uuid(seen.host(), volume.wanted->name, key, volume.generation);
-    action.steps.emplace_back(lvm("pvcreate", {"-y", "-ff", "--uuid", to_lvm(id), "--norestorefile", "--dataalignment", "1m",
-                                               DeviceRef{key}}, volume));
+    action.steps.emplace_back(
+        lvm("pvcreate", {"-y", "-ff", "--uuid", to_lvm(id), "--norestorefile", "--dataalignment", "1m", DeviceRef{key}},
+            volume));
   }
   std::vector<Arg> group{"-y", "--setautoactivation", "n"};
   add_tags(group, volume, seen);
   group.emplace_back(volume.group);
   for (const DeviceKey& key : volume.members) group.emplace_back(DeviceRef{key});
   action.steps.emplace_back(lvm("vgcreate", std::move(group), volume));
-  std::vector<Arg> data{"-y", "-Wn", "-Zn", "-n", "data", "-i", std::to_string(volume.members.size()), "-I",
-                        std::to_string(volume.wanted->chunk.count / 1024) + "k", "-l", extents(volume, seen)};
+  std::vector<Arg> data{"-y",
+                        "-Wn",
+                        "-Zn",
+                        "-n",
+                        "data",
+                        "-i",
+                        std::to_string(volume.members.size()),
+                        "-I",
+                        std::to_string(volume.wanted->chunk.count / 1024) + "k",
+                        "-l",
+                        extents(volume, seen)};
   add_tags(data, volume, seen);
   data.emplace_back(volume.group);
   action.steps.emplace_back(lvm("lvcreate", std::move(data), volume));
@@ -88,7 +99,8 @@ Action create(const VolumeSurvey& volume, const Inventory& seen) {
   action.sentence = "make a volume group of " + many(volume.members.size(), "member") + " with one volume striped by " +
                     to_text(volume.wanted->chunk) + " for volume '" + name + "'";
   action.reason = "volume '" + name + "' does not exist and all " + many(volume.members.size(), "member") + " are blank";
-  if (volume.phase == Phase::redo) action.reason = "making volume '" + name + "' was interrupted before its group was complete";
+  if (volume.phase == Phase::redo)
+    action.reason = "making volume '" + name + "' was interrupted before its group was complete";
   action.risk = Risk::writes_blank;
   action.writes = volume.members;
   action.steps = last_looks(volume, seen);
@@ -125,8 +137,10 @@ Draft plan_lvm_volume(const Spec& spec, const Inventory& seen) {
   Draft out;
   for (const VolumeSurvey& volume : survey_volumes(spec, seen)) {
     if (volume.phase == Phase::blocked || volume.stack != Stack::lvm) continue;
-    if (volume.phase == Phase::create || volume.phase == Phase::redo) out.actions.push_back(create(volume, seen));
-    else if (!volume.running) out.actions.push_back(activate(volume, seen));
+    if (volume.phase == Phase::create || volume.phase == Phase::redo)
+      out.actions.push_back(create(volume, seen));
+    else if (!volume.running)
+      out.actions.push_back(activate(volume, seen));
   }
   return out;
 }

@@ -31,14 +31,16 @@ Run create_run(const VolumeSurvey& volume) {
   return mdadm(with_members({"--create", "/dev/md/" + array_name(volume.wanted->name), "--level=0",
                              "--raid-devices=" + std::to_string(volume.members.size()),
                              "--chunk=" + std::to_string(volume.wanted->chunk.count / 1024), "--metadata=1.2",
-                             "--uuid=" + to_mdadm(volume.array), "--homehost=any", "--name=" + array_name(volume.wanted->name), "--run"},
+                             "--uuid=" + to_mdadm(volume.array), "--homehost=any",
+                             "--name=" + array_name(volume.wanted->name), "--run"},
                             volume),
                volume, kCreateDeadline);
 }
 
 Run assemble_run(const VolumeSurvey& volume) {
   return mdadm(with_members({"--assemble", "/dev/md/" + array_name(volume.wanted->name), "--uuid=" + to_mdadm(volume.array),
-                             "--homehost=any"}, volume),
+                             "--homehost=any"},
+                            volume),
                volume, kStopDeadline);
 }
 
@@ -57,10 +59,11 @@ Action begin(const VolumeSurvey& volume, const std::string& verb, const Inventor
 Action create(const VolumeSurvey& volume, const Inventory& seen) {
   const std::string& name = volume.wanted->name;
   Action action = begin(volume, "create", seen);
-  action.sentence = "make a raid0 array of " + many(volume.members.size(), "member") + " with " + to_text(volume.wanted->chunk) +
-                    " chunks for volume '" + name + "'";
+  action.sentence = "make a raid0 array of " + many(volume.members.size(), "member") + " with " +
+                    to_text(volume.wanted->chunk) + " chunks for volume '" + name + "'";
   action.reason = "volume '" + name + "' does not exist and all " + many(volume.members.size(), "member") + " are blank";
-  if (volume.phase == Phase::redo) action.reason = "making volume '" + name + "' was interrupted before its array was complete";
+  if (volume.phase == Phase::redo)
+    action.reason = "making volume '" + name + "' was interrupted before its array was complete";
   action.risk = Risk::writes_blank;
   action.writes = volume.members;
   action.steps = last_looks(volume, seen);
@@ -84,7 +87,8 @@ Action stop_part(const VolumeSurvey& volume, const Inventory& seen) {
 
 Action assemble(const VolumeSurvey& volume, const Inventory& seen) {
   Action action = begin(volume, "assemble", seen);
-  action.sentence = "assemble the array of volume '" + volume.wanted->name + "' from its " + many(volume.members.size(), "member");
+  action.sentence =
+      "assemble the array of volume '" + volume.wanted->name + "' from its " + many(volume.members.size(), "member");
   action.reason = "all its members are there and it does not run";
   if (volume.made()) action.gives.push_back(filesystem_fact(volume));
   if (volume.state == "inactive") action.steps.emplace_back(stop_run(volume));
@@ -118,10 +122,9 @@ void plan_one(const VolumeSurvey& volume, const Inventory& seen, Draft& out) {
     if (volume.members_ready) {
       out.actions.push_back(recover(volume, seen));
     } else {
-      out.conflicts.push_back(volume_conflict(volume.wanted->name, "volume.broken",
-                                              "its array is broken, and not all its members are back",
-                                              "bring the target or drive back; then 'nvstripe apply' assembles it again",
-                                              Standing::waiting));
+      out.conflicts.push_back(
+          volume_conflict(volume.wanted->name, "volume.broken", "its array is broken, and not all its members are back",
+                          "bring the target or drive back; then 'nvstripe apply' assembles it again", Standing::waiting));
     }
   } else if (!volume.running) {
     out.actions.push_back(assemble(volume, seen));

@@ -36,8 +36,8 @@ bool is_of(const Mount& mount, const VolumeSurvey& volume, const Inventory& seen
 
 Conflict in_the_way(const VolumeSurvey& volume, std::string id, std::string why, std::string remedy,
                     Standing standing = Standing::refused) {
-  return volume_conflict(volume.wanted->name, std::move(id), "mount point '" + printable(volume.wanted->mount.path) + "' " + why,
-                         std::move(remedy), standing);
+  return volume_conflict(volume.wanted->name, std::move(id),
+                         "mount point '" + printable(volume.wanted->mount.path) + "' " + why, std::move(remedy), standing);
 }
 
 SetOwner owner_step(const VolumeSurvey& volume) {
@@ -117,7 +117,8 @@ Action start(const VolumeSurvey& volume, const Inventory& seen) {
 Action move(const VolumeSurvey& volume, const std::string& from, const Inventory& seen) {
   const std::string& path = volume.wanted->mount.path;
   Action action = begin(volume, "move", seen);
-  action.sentence = "unmount volume '" + volume.wanted->name + "' from '" + printable(from) + "' and mount it at '" + printable(path) + "'";
+  action.sentence = "unmount volume '" + volume.wanted->name + "' from '" + printable(from) + "' and mount it at '" +
+                    printable(path) + "'";
   action.reason = "the spec names another mount point";
   action.risk = Risk::disruptive;
   add_remove_unit(action, from);
@@ -164,7 +165,8 @@ void plan_mounted(const VolumeSurvey& volume, const Inventory& seen, Draft& out)
   if (differs(wanted.owner, mount->owner) || differs(wanted.group, mount->group) || mode) {
     Action action = begin(volume, "owner", seen);
     action.sentence = "set owner, group and mode of '" + printable(wanted.path) + "' as the spec says";
-    action.reason = "they are '" + printable(mount->owner) + "', '" + printable(mount->group) + "' and '" + mount->mode + "'";
+    action.reason =
+        "they are '" + printable(mount->owner) + "', '" + printable(mount->group) + "' and '" + mount->mode + "'";
     action.steps = {owner_step(volume)};
     action.undo = {SetOwner{wanted.path, mount->owner, mount->group, mount->mode}};
     out.actions.push_back(std::move(action));
@@ -191,7 +193,8 @@ void plan_one(const VolumeSurvey& volume, const Inventory& seen, Draft& out) {
   std::vector<Conflict> found = volume.phase == Phase::present ? mount_conflicts(volume, seen) : std::vector<Conflict>{};
   const bool ours = volume.record != nullptr && volume.record->mount_path == at;
   if (!at.empty() && !ours) {
-    found.push_back(in_the_way(volume, "mount.elsewhere", "is wanted, and the volume is mounted at '" + printable(at) + "' by somebody else",
+    found.push_back(in_the_way(volume, "mount.elsewhere",
+                               "is wanted, and the volume is mounted at '" + printable(at) + "' by somebody else",
                                "unmount it there; nvstripe unmounts only what it mounted"));
   }
   if (!found.empty()) {
@@ -217,7 +220,8 @@ std::vector<Conflict> mount_conflicts(const VolumeSurvey& volume, const Inventor
                              "remove that line: nvstripe mounts through a unit of its own"));
   }
   if (const UnitFile* unit = find_unit(seen, unit_name(path)); unit != nullptr && !unit->text.starts_with(kMarker)) {
-    out.push_back(in_the_way(volume, "mount.foreign_unit", "has a unit that is not of nvstripe: '" + printable(unit->path) + "'",
+    out.push_back(in_the_way(volume, "mount.foreign_unit",
+                             "has a unit that is not of nvstripe: '" + printable(unit->path) + "'",
                              "remove that unit, or choose another path"));
   }
   if (is_mounted(volume, seen) && mounted_at(volume, seen) == path) return out;

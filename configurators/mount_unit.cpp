@@ -64,7 +64,8 @@ std::string mounted_at(const VolumeSurvey& volume, const Inventory& seen) {
   for (const Mount& mount : seen.mounts.value().mounts) {
     if (!device->device_number.empty() && mount.device_number == device->device_number) paths.push_back(mount.path);
   }
-  for (const std::string& preferred : {volume.wanted->mount.path, volume.record != nullptr ? volume.record->mount_path : std::string()}) {
+  for (const std::string& preferred :
+       {volume.wanted->mount.path, volume.record != nullptr ? volume.record->mount_path : std::string()}) {
     if (!preferred.empty() && std::find(paths.begin(), paths.end(), preferred) != paths.end()) return preferred;
   }
   return paths.empty() ? std::string() : paths.front();

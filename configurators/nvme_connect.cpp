@@ -13,9 +13,9 @@ namespace {
 
 // Above this many controllers, reconnecting all at once after an outage meets the listen backlog (128) of the targets.
 constexpr std::size_t kManyControllers = 32;
-constexpr std::uint32_t kMinQueues = 2;  // with one hardware queue the block layer chooses mq-deadline
-constexpr std::uint32_t kMaxQueues = 16; // targets run out of queue pairs beyond
-constexpr std::uint32_t kKeepAlive = 5;  // seconds; less turns a stolen vCPU into an outage
+constexpr std::uint32_t kMinQueues = 2;   // with one hardware queue the block layer chooses mq-deadline
+constexpr std::uint32_t kMaxQueues = 16;  // targets run out of queue pairs beyond
+constexpr std::uint32_t kKeepAlive = 5;   // seconds; less turns a stolen vCPU into an outage
 
 constexpr FacetSet kNeeded = FacetName::identity | FacetName::controllers | FacetName::targets | FacetName::links |
                              FacetName::rdma | FacetName::kernel | FacetName::exports | FacetName::blocks;
@@ -25,7 +25,12 @@ struct Totals {
 };
 
 Conflict conflict(const ConnectionSpec& wanted, std::string id, std::string why, std::string remedy, Standing standing) {
-  return {"connection '" + wanted.name + "'", "connection:" + wanted.name, std::move(why), std::move(remedy), standing, std::move(id)};
+  return {"connection '" + wanted.name + "'",
+          "connection:" + wanted.name,
+          std::move(why),
+          std::move(remedy),
+          standing,
+          std::move(id)};
 }
 
 std::uint32_t queue_count(const TargetView& view, const Inventory& seen, const Totals& totals) {
@@ -73,8 +78,8 @@ Action connect_action(const ConnectionSpec& wanted, const ConnectionView& view, 
   Action action;
   action.id = "controller.connect:" + wanted.name + "/" + printable(short_name(one.to.nqn));
   action.object = "connection:" + wanted.name;
-  action.sentence = "connect subsystem '" + printable(short_name(one.to.nqn)) + "' of connection '" + wanted.name + "' over " +
-                    step.transport + " at '" + step.traddr + "'";
+  action.sentence = "connect subsystem '" + printable(short_name(one.to.nqn)) + "' of connection '" + wanted.name +
+                    "' over " + step.transport + " at '" + step.traddr + "'";
   action.reason = "it is not connected, and " + why;
   action.suspect = !view.target->problem.empty();
   action.needs = {identity_fact(seen)};
@@ -111,8 +116,8 @@ bool is_own_export(const std::string& nqn, const Spec& spec, const Inventory& se
   return false;
 }
 
-void add_unreached(const ConnectionSpec& wanted, const ConnectionView& view, const TransportChoice& choice, const Inventory& seen,
-                   Draft& out) {
+void add_unreached(const ConnectionSpec& wanted, const ConnectionView& view, const TransportChoice& choice,
+                   const Inventory& seen, Draft& out) {
   const std::string target = "target '" + printable(wanted.address) + "'";
   if (seen.captured) {
     out.conflicts.push_back(conflict(wanted, "connection.not_probed", target + " is not probed on a captured machine",
@@ -120,14 +125,17 @@ void add_unreached(const ConnectionSpec& wanted, const ConnectionView& view, con
   } else if (choice.transport.empty()) {
     const bool silent = view.target != nullptr && (view.target->tcp == Reach::silent || view.target->rdma == Reach::silent);
     const std::string id = choice.waiting ? "connection.checking" : silent ? "connection.silent" : "connection.unreachable";
-    const std::string remedy = choice.waiting ? "wait; the check has a deadline"
-                                              : "start the target, or correct 'address', 'port' and 'transport' of the connection";
+    const std::string remedy = choice.waiting
+                                   ? "wait; the check has a deadline"
+                                   : "start the target, or correct 'address', 'port' and 'transport' of the connection";
     out.conflicts.push_back(conflict(wanted, id, target + ": " + choice.why, remedy, Standing::waiting));
   } else if (view.target != nullptr && view.target->discovered && view.controllers.empty()) {
     out.conflicts.push_back(conflict(wanted, "connection.not_allowed",
                                      target + " answers and has no subsystem for this host",
-                                     "add '" + hostnqn_of(seen.host()) + "' to 'allow' of the target's export, or wait until its "
-                                     "drives are there", Standing::waiting));
+                                     "add '" + hostnqn_of(seen.host()) +
+                                         "' to 'allow' of the target's export, or wait until its "
+                                         "drives are there",
+                                     Standing::waiting));
   } else if (view.controllers.empty()) {
     out.conflicts.push_back(conflict(wanted, "connection.not_discovered", target + ": " + view.missing,
                                      "wait; the discovery log is read again", Standing::waiting));
@@ -135,27 +143,29 @@ void add_unreached(const ConnectionSpec& wanted, const ConnectionView& view, con
 }
 
 void plan_controller(const ConnectionSpec& wanted, const ConnectionView& view, const WantedController& one,
-                     const TransportChoice& choice, const Spec& spec, const Inventory& seen, const Totals& totals, Draft& out) {
+                     const TransportChoice& choice, const Spec& spec, const Inventory& seen, const Totals& totals,
+                     Draft& out) {
   const std::string name = "'" + printable(short_name(one.to.nqn)) + "'";
   if (one.existing != nullptr) {
     if (one.existing->state != "live") {
-      out.conflicts.push_back(conflict(wanted, "connection.reconnecting",
-                                       "the controller to " + name + " is " + one.existing->state +
-                                           (view.target != nullptr && !view.target->problem.empty() ? ": " + view.target->problem : ""),
-                                       "wait; the kernel goes on trying until the target is back", Standing::waiting));
+      out.conflicts.push_back(
+          conflict(wanted, "connection.reconnecting",
+                   "the controller to " + name + " is " + one.existing->state +
+                       (view.target != nullptr && !view.target->problem.empty() ? ": " + view.target->problem : ""),
+                   "wait; the kernel goes on trying until the target is back", Standing::waiting));
     }
     if (wanted.transport != Transport::automatic && to_text(wanted.transport) != one.existing->transport) {
-      out.conflicts.push_back(conflict(wanted, "connection.other_transport",
-                                       name + " is connected over " + one.existing->transport + " already",
-                                       "release the volumes on it and disconnect it, and it comes back over the transport asked for",
-                                       Standing::note));
+      out.conflicts.push_back(conflict(
+          wanted, "connection.other_transport", name + " is connected over " + one.existing->transport + " already",
+          "release the volumes on it and disconnect it, and it comes back over the transport asked for", Standing::note));
     }
     return;
   }
   if (choice.transport.empty() || view.target == nullptr) return;  // add_unreached has said why
   if (is_own_export(one.to.nqn, spec, seen)) {
     const std::string where = is_own_address(seen, one.to.traddr) ? "this host's own address '" : "'";
-    out.conflicts.push_back(conflict(wanted, "connection.loop", name + " at " + where + one.to.traddr + "' is an export of this host",
+    out.conflicts.push_back(conflict(wanted, "connection.loop",
+                                     name + " at " + where + one.to.traddr + "' is an export of this host",
                                      "use 'local_ssd' for drives of this host", Standing::refused));
     return;
   }
@@ -167,13 +177,13 @@ void plan_withdrawn(const Spec& spec, const Inventory& seen, Draft& out) {
   if (spec.wants_nothing()) return;  // an emptied spec changes nothing (law 9)
   for (const NvmeController& controller : seen.controllers.value()) {
     const ConnectionRecord* record = record_of(controller, seen);
-    if (record == nullptr || spec.connection(record->connection) != nullptr || controller.state.starts_with("deleting")) continue;
+    if (record == nullptr || spec.connection(record->connection) != nullptr || controller.state.starts_with("deleting"))
+      continue;
     const std::string object = "connection:" + record->connection;
     if (controller_in_use(controller, seen)) {
-      out.conflicts.push_back({"connection '" + record->connection + "'", object,
-                               "the spec has it no more, and a volume still needs its drives",
-                               "release that volume first; nothing is disconnected under it", Standing::note,
-                               "connection.withdrawn_in_use"});
+      out.conflicts.push_back(
+          {"connection '" + record->connection + "'", object, "the spec has it no more, and a volume still needs its drives",
+           "release that volume first; nothing is disconnected under it", Standing::note, "connection.withdrawn_in_use"});
       continue;
     }
     const std::string place = controller_place(record->nqn, record->transport, record->traddr, record->trsvcid);

@@ -19,8 +19,8 @@ struct TransportChoice {
 [[nodiscard]] TransportChoice choose_transport(const ConnectionSpec& wanted, const Inventory& seen);
 
 struct WantedController {
-  DiscoveredSubsystem to;                     // numeric address
-  const NvmeController* existing = nullptr;   // in any state but dead or deleting; null: none
+  DiscoveredSubsystem to;                    // numeric address
+  const NvmeController* existing = nullptr;  // in any state but dead or deleting; null: none
 };
 struct ConnectionView {
   const TargetView* target = nullptr;
@@ -36,7 +36,8 @@ struct ConnectionView {
 // The record of a controller that this agent made during this boot; nullptr: it is not ours.
 [[nodiscard]] const ConnectionRecord* record_of(const NvmeController& controller, const Inventory& seen);
 // Whether a mount, a holder, or the record of a volume other than `except` needs a namespace that it reaches.
-[[nodiscard]] bool controller_in_use(const NvmeController& controller, const Inventory& seen, const std::string& except = {});
+[[nodiscard]] bool controller_in_use(const NvmeController& controller, const Inventory& seen,
+                                     const std::string& except = {});
 [[nodiscard]] std::string short_name(const std::string& subsystem_nqn);  // our export's name, or the whole NQN
 [[nodiscard]] std::string controller_place(const std::string& nqn, const std::string& transport, const std::string& traddr,
                                            const std::string& trsvcid);  // nqn@transport:traddr:trsvcid

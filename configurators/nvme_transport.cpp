@@ -124,8 +124,10 @@ std::vector<DiscoveredSubsystem> entries_of(const TargetView& view, const std::s
     if (entry.transport != transport || entry.nqn == kDiscovery) continue;
     if (entry.traddr.empty() || entry.traddr == "0.0.0.0" || entry.traddr == "::") entry.traddr = view.resolved_address;
     const auto same = std::find_if(chosen.begin(), chosen.end(), [&](const auto& one) { return one.nqn == entry.nqn; });
-    if (same == chosen.end()) chosen.push_back(entry);
-    else if (same->traddr != view.resolved_address && entry.traddr == view.resolved_address) *same = entry;
+    if (same == chosen.end())
+      chosen.push_back(entry);
+    else if (same->traddr != view.resolved_address && entry.traddr == view.resolved_address)
+      *same = entry;
   }
   return chosen;
 }
@@ -150,7 +152,8 @@ TransportChoice choose_transport(const ConnectionSpec& wanted, const Inventory& 
     return {"", no_tcp, unsettled(view->tcp)};
   }
   if (no_rdma.empty()) {
-    return {"rdma", "'" + printable(active_rdma(seen, view->local_address)->name) + "' is active and the target answers over rdma",
+    return {"rdma",
+            "'" + printable(active_rdma(seen, view->local_address)->name) + "' is active and the target answers over rdma",
             false};
   }
   const bool rdma_possible = active_rdma(seen, view->local_address) != nullptr && !lacks_module(seen, "nvme_rdma");
@@ -181,15 +184,19 @@ ConnectionView view_connection(const ConnectionSpec& wanted, const Inventory& se
   for (const WantedController& one : out.controllers) {
     if (one.existing != nullptr && one.existing->state == "live") continue;
     out.complete = false;
-    out.missing = one.existing == nullptr ? "'" + printable(short_name(one.to.nqn)) + "' is not connected"
-                                          : "the controller to '" + printable(short_name(one.to.nqn)) + "' is " + one.existing->state;
+    out.missing = one.existing == nullptr
+                      ? "'" + printable(short_name(one.to.nqn)) + "' is not connected"
+                      : "the controller to '" + printable(short_name(one.to.nqn)) + "' is " + one.existing->state;
     if (one.existing == nullptr && choice.transport.empty()) out.missing = choice.why;
     break;
   }
   if (!out.controllers.empty()) return out;
-  if (view == nullptr || choice.transport.empty()) out.missing = choice.why;
-  else if (!view->discovered) out.missing = with_reason("its discovery log was not read yet", view->problem);
-  else out.missing = "its discovery log has no subsystem for this host";
+  if (view == nullptr || choice.transport.empty())
+    out.missing = choice.why;
+  else if (!view->discovered)
+    out.missing = with_reason("its discovery log was not read yet", view->problem);
+  else
+    out.missing = "its discovery log has no subsystem for this host";
   return out;
 }
 
@@ -208,7 +215,8 @@ const ConnectionRecord* record_of(const NvmeController& controller, const Invent
   const std::string& boot = seen.identity.value().boot_id;
   for (const ConnectionRecord& record : seen.records.value().connections) {
     if (!boot.empty() && record.boot_id == boot && record.nqn == controller.subsystem_nqn &&
-        record.transport == controller.transport && record.traddr == controller.traddr && record.trsvcid == controller.trsvcid)
+        record.transport == controller.transport && record.traddr == controller.traddr &&
+        record.trsvcid == controller.trsvcid)
       return &record;
   }
   return nullptr;
@@ -222,10 +230,13 @@ bool controller_in_use(const NvmeController& controller, const Inventory& seen, 
     for (const VolumeRecord& record : seen.records.value().volumes) {
       const auto& members = record.members;
       if (std::find(members.begin(), members.end(), device.key) == members.end()) continue;
-      if (record.name == except) exempt = true;
-      else needed = true;
+      if (record.name == except)
+        exempt = true;
+      else
+        needed = true;
     }
-    if (needed || (!exempt && (!device.holders.empty() || !device.mount_points.empty() || device.partitions > 0))) return true;
+    if (needed || (!exempt && (!device.holders.empty() || !device.mount_points.empty() || device.partitions > 0)))
+      return true;
   }
   return false;
 }

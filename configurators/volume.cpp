@@ -80,7 +80,8 @@ void look_at_members(VolumeSurvey& out, const Context& in) {
   }
 }
 
-// ---- what exists ----------------------------------------------------------------------------------------------------------
+// ---- what exists
+// ----------------------------------------------------------------------------------------------------------
 
 struct Members {
   std::vector<DeviceKey> ours, blank, missing, stale, foreign;
@@ -103,8 +104,10 @@ Members sort_members(const VolumeRecord& record, const Context& in) {
     const bool unseen = std::any_of(vetoes.begin(), vetoes.end(), [](const guard::Veto& veto) {
       return veto.id == "guard.not_live" || veto.id == "guard.look_unknown" || veto.id == "guard.content_unknown";
     });
-    if (vetoes.empty()) out.blank.push_back(key);
-    else (unseen ? out.missing : out.foreign).push_back(key);
+    if (vetoes.empty())
+      out.blank.push_back(key);
+    else
+      (unseen ? out.missing : out.foreign).push_back(key);
   }
   return out;
 }
@@ -134,7 +137,8 @@ void judge_recorded(VolumeSurvey& out, const Members& members, const Context& in
             (why.empty() ? "" : " (" + why + ")"),
         "bring the target or drive back; nothing is chosen in its place", Standing::waiting);
   } else if (intended && members.stale.empty() && !members.foreign.empty() && out.wanted->wipe_foreign_data &&
-             std::all_of(members.foreign.begin(), members.foreign.end(), [&](const DeviceKey& key) { return is_only_content(key, in); })) {
+             std::all_of(members.foreign.begin(), members.foreign.end(),
+                         [&](const DeviceKey& key) { return is_only_content(key, in); })) {
     out.wiped = members.foreign;  // the consented creation did not get to them; it needs acceptance again
     out.phase = Phase::redo;
   } else if (!members.foreign.empty() || !members.stale.empty()) {
@@ -147,9 +151,11 @@ void judge_recorded(VolumeSurvey& out, const Members& members, const Context& in
     out.phase = Phase::present;
   } else if (members.ours.empty()) {
     say(out, "volume.data_lost", "it was made, and all its members are blank now: its data is lost",
-        "run 'nvstripe release " + out.wanted->name + "', and give a new volume another name; it is not made anew by itself");
+        "run 'nvstripe release " + out.wanted->name +
+            "', and give a new volume another name; it is not made anew by itself");
   } else {
-    say(out, "volume.member_blank", "it was made, and " + named(members.blank) + (members.blank.size() == 1 ? " is" : " are") + " blank now",
+    say(out, "volume.member_blank",
+        "it was made, and " + named(members.blank) + (members.blank.size() == 1 ? " is" : " are") + " blank now",
         "bring the former drive back; without it the data of the stripe is lost");
   }
 }
@@ -188,7 +194,8 @@ bool follow_identity(VolumeSurvey& out, const Context& in) {
   }
   if (found.empty()) return false;
   if (found.size() > 1) {
-    say(out, "volume.several_generations", "its members carry " + std::to_string(found.size()) + " different generations of it",
+    say(out, "volume.several_generations",
+        "its members carry " + std::to_string(found.size()) + " different generations of it",
         "disconnect the drives of the older ones; nothing is chosen between them");
     return true;
   }
@@ -201,7 +208,8 @@ bool follow_identity(VolumeSurvey& out, const Context& in) {
   if (out.running || count == wanted) {
     out.phase = Phase::present;
   } else if (count < wanted) {
-    say(out, "volume.members_missing", "it exists, and " + std::to_string(count) + " of its " + many(wanted, "member") + " are there",
+    say(out, "volume.members_missing",
+        "it exists, and " + std::to_string(count) + " of its " + many(wanted, "member") + " are there",
         "bring the others back; nothing is chosen in their place", Standing::waiting);
   } else {
     say(out, "volume.too_many_members", many(count, "drive") + " carry its identity, and it has " + many(wanted, "member"),
@@ -217,12 +225,14 @@ void compare_with_spec(VolumeSurvey& out, const Context& in) {
   if (out.members.size() != wanted.members.count) {
     say(out, "volume.count_changed",
         "it has " + many(out.members.size(), "member") + ", and " + std::to_string(wanted.members.count) +
-            " are wanted: that cannot be changed in place", remedy);
+            " are wanted: that cannot be changed in place",
+        remedy);
   }
   if (out.stack != wanted.stack) {
     say(out, "volume.stack_changed",
         "it is made with " + std::string(to_text(out.stack)) + ", and " + std::string(to_text(wanted.stack)) +
-            " is wanted: that cannot be changed in place", remedy);
+            " is wanted: that cannot be changed in place",
+        remedy);
     return;
   }
   std::uint64_t chunk = 0;
@@ -233,42 +243,14 @@ void compare_with_spec(VolumeSurvey& out, const Context& in) {
   }
   if (chunk != 0 && chunk != wanted.chunk.count) {
     say(out, "volume.chunk_changed",
-        "it is striped by " + to_text(Bytes{chunk}) + ", and " + to_text(wanted.chunk) + " is wanted: that cannot be changed in place",
+        "it is striped by " + to_text(Bytes{chunk}) + ", and " + to_text(wanted.chunk) +
+            " is wanted: that cannot be changed in place",
         remedy);
   }
 }
 
-// ---- what may be made -------------------------------------------------------------------------------------------------------
-
-void check_tools(VolumeSurvey& out, const Context& in) {
-  std::vector<std::string> needed{"mkfs.xfs", "systemctl"};
-  if (out.stack == Stack::md) needed.push_back("mdadm");
-  else needed.insert(needed.end(), {"lvcreate", "pvcreate", "vgchange", "vgcreate"});
-  if (out.wanted->wipe_foreign_data) needed.push_back("wipefs");
-  const auto& tools = in.seen.tools.value();
-  for (const std::string& name : needed) {
-    if (std::find(tools.begin(), tools.end(), name) != tools.end()) continue;
-    const std::string package = name == "mdadm" ? "mdadm" : name == "mkfs.xfs" ? "xfsprogs" : name == "systemctl" ? "systemd" :
-                                name == "wipefs" ? "util-linux" : "lvm2";
-    say(out, "host.tool_missing", "program '" + name + "' is not installed", "install package '" + package + "'");
-  }
-}
-
-void check_kernel(VolumeSurvey& out, const Context& in) {
-  const Kernel& kernel = in.seen.kernel.value();
-  if (kernel.modules_loaded.empty() && kernel.modules_available.empty()) return;  // captured in part: not known
-  for (const std::string& name : {std::string("xfs"), std::string(out.stack == Stack::md ? "raid0" : "dm_mod")}) {
-    const auto has = [&](const std::vector<std::string>& modules) {
-      return std::any_of(modules.begin(), modules.end(), [&](std::string module) {
-        std::replace(module.begin(), module.end(), '-', '_');
-        return module == name;
-      });
-    };
-    if (has(kernel.modules_loaded) || has(kernel.modules_available)) continue;
-    say(out, "host.kernel_feature_missing", "kernel '" + kernel.release + "' has no module '" + name + "'",
-        "install the modules of the running kernel, or boot one that has them");
-  }
-}
+// ---- what may be made
+// -------------------------------------------------------------------------------------------------------
 
 void choose(VolumeSurvey& out, const Context& in, const std::set<DeviceKey>& taken) {
   Choice choice = choose_members(*out.wanted, in.spec, in.seen, taken);
@@ -284,8 +266,7 @@ void choose(VolumeSurvey& out, const Context& in, const std::set<DeviceKey>& tak
 
 // Every refusal comes before the first write: the way to the mount point as well.
 void check_way(VolumeSurvey& out, const Context& in) {
-  check_tools(out, in);
-  check_kernel(out, in);
+  for (Conflict& found : missing_of_host(out, in.seen)) out.conflicts.push_back(std::move(found));
   for (Conflict& found : mount_conflicts(out, in.seen)) out.conflicts.push_back(std::move(found));
   const bool stops = std::any_of(out.conflicts.begin(), out.conflicts.end(),
                                  [](const Conflict& one) { return one.standing != Standing::note; });
@@ -293,8 +274,8 @@ void check_way(VolumeSurvey& out, const Context& in) {
 }
 
 FacetSet needed_for(const VolumeSpec& wanted, Stack stack) {
-  FacetSet needed = FacetName::identity | FacetName::blocks | FacetName::controllers | FacetName::exports | FacetName::mounts |
-                    FacetName::units | FacetName::tools | FacetName::kernel |
+  FacetSet needed = FacetName::identity | FacetName::blocks | FacetName::controllers | FacetName::exports |
+                    FacetName::mounts | FacetName::units | FacetName::tools | FacetName::kernel |
                     (stack == Stack::lvm ? FacetName::lvm : FacetName::arrays);
   if (wanted.members.from != std::vector<std::string>{"local_ssd"})
     needed = needed | FacetName::targets | FacetName::links | FacetName::rdma;
@@ -318,7 +299,8 @@ VolumeSurvey survey(const VolumeSpec& wanted, const Context& in, const std::set<
   const Stack stack = out.record != nullptr && out.record->stack == "lvm" ? Stack::lvm : wanted.stack;
   const std::vector<std::string> dark = unseen(in.seen, needed_for(wanted, stack));
   if (!dark.empty()) {
-    say(out, "volume.cannot_see", join(dark, "; "), "make it readable; nothing is done on missing information", Standing::waiting);
+    say(out, "volume.cannot_see", join(dark, "; "), "make it readable; nothing is done on missing information",
+        Standing::waiting);
     return out;
   }
   if (!identity_settled(in.spec, in.seen)) {
@@ -326,11 +308,15 @@ VolumeSurvey survey(const VolumeSpec& wanted, const Context& in, const std::set<
         Standing::waiting);
     return out;
   }
-  if (out.record != nullptr) follow_record(out, in);
-  else if (!follow_identity(out, in)) choose(out, in, taken);
+  if (out.record != nullptr)
+    follow_record(out, in);
+  else if (!follow_identity(out, in))
+    choose(out, in, taken);
   check_members_ready(out);
-  if (out.phase == Phase::create || out.phase == Phase::redo) check_way(out, in);
-  else if (!out.members.empty()) compare_with_spec(out, in);
+  if (out.phase == Phase::create || out.phase == Phase::redo)
+    check_way(out, in);
+  else if (!out.members.empty())
+    compare_with_spec(out, in);
   return out;
 }
 
@@ -348,6 +334,19 @@ std::vector<VolumeSurvey> survey_volumes(const Spec& spec, const Inventory& seen
   return out;
 }
 
+VolumeSurvey survey_existing(const VolumeSpec& wanted, const Spec& spec, const Inventory& seen) {
+  const Context in{spec, seen, seen.host()};
+  VolumeSurvey out;
+  out.wanted = &wanted;
+  out.stack = wanted.stack;
+  out.record = seen.records.value().volume(wanted.name);
+  if (out.record != nullptr)
+    follow_record(out, in);
+  else
+    (void)follow_identity(out, in);  // nothing there is an answer as well
+  return out;
+}
+
 Draft plan_volume(const Spec& spec, const Inventory& seen) {
   Draft out;
   for (VolumeSurvey& volume : survey_volumes(spec, seen)) {
@@ -356,10 +355,9 @@ Draft plan_volume(const Spec& spec, const Inventory& seen) {
   if (spec.wants_nothing()) return out;
   for (const VolumeRecord& record : seen.records.value().volumes) {
     if (spec.volume(record.name) != nullptr) continue;
-    out.conflicts.push_back(volume_conflict(record.name, "volume.unclaimed",
-                                            "the spec has it no more; it stays as it is, mounted where it was",
-                                            "run 'nvstripe release " + record.name + "' to unmount it, or put it back into the spec",
-                                            Standing::note));
+    out.conflicts.push_back(volume_conflict(
+        record.name, "volume.unclaimed", "the spec has it no more; it stays as it is, mounted where it was",
+        "run 'nvstripe release " + record.name + "' to unmount it, or put it back into the spec", Standing::note));
   }
   return out;
 }

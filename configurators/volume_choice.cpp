@@ -87,7 +87,8 @@ void consider(const BlockDevice& device, const VolumeSpec& wanted, const std::st
 
 std::string domain_of(const ConnectionSpec& connection) { return connection.failure_domain.value_or(connection.name); }
 
-void add_local(const VolumeSpec& wanted, const Spec& spec, const Inventory& seen, const std::set<DeviceKey>& taken, Pool& pool) {
+void add_local(const VolumeSpec& wanted, const Spec& spec, const Inventory& seen, const std::set<DeviceKey>& taken,
+               Pool& pool) {
   const LocalDrives drives = divide_local_drives(spec, seen);
   for (const BlockDevice& device : seen.blocks.value()) {
     if (device.kind != DeviceKind::local_ssd || !device.parent.empty()) continue;
@@ -119,7 +120,8 @@ std::vector<Candidate> spread(std::vector<Candidate> all, std::uint32_t count) {
     return std::tie(a.wipe, a.device->key) < std::tie(b.wipe, b.device->key);
   });
   std::map<std::string, std::map<std::string, std::vector<Candidate>>> domains;
-  for (auto it = all.rbegin(); it != all.rend(); ++it) domains[it->domain][it->target].push_back(*it);  // next one at the back
+  for (auto it = all.rbegin(); it != all.rend(); ++it)
+    domains[it->domain][it->target].push_back(*it);  // next one at the back
   std::map<std::string, std::size_t> turn;
   std::vector<Candidate> chosen;
   bool any = true;
@@ -156,10 +158,12 @@ Conflict too_few(const VolumeSpec& wanted, const Pool& pool) {
   const std::string need = many(wanted.members.count, "member") + " are wanted from " + from + " and " +
                            std::to_string(pool.candidates.size()) + " can be used";
   const std::string why = pool.passed_over.empty() ? need : need + ": " + describe(pool.passed_over);
-  const auto other = std::find_if(pool.passed_over.begin(), pool.passed_over.end(), [](const auto& one) { return one.other_host; });
+  const auto other =
+      std::find_if(pool.passed_over.begin(), pool.passed_over.end(), [](const auto& one) { return one.other_host; });
   if (other != pool.passed_over.end()) {
-    return volume_conflict(wanted.name, "volume.other_host", why + "; it belongs to another host's volume",
-                           "give this host drives of its own (exports, 'allow'), or release and wipe that volume on its host");
+    return volume_conflict(
+        wanted.name, "volume.other_host", why + "; it belongs to another host's volume",
+        "give this host drives of its own (exports, 'allow'), or release and wipe that volume on its host");
   }
   const auto pending = std::count_if(pool.passed_over.begin(), pool.passed_over.end(), may_pass);
   if (pool.candidates.size() + static_cast<std::size_t>(pending) >= wanted.members.count) {
@@ -167,9 +171,10 @@ Conflict too_few(const VolumeSpec& wanted, const Pool& pool) {
   }
   for (const PassedOver& one : pool.passed_over) {
     if (has_veto(one.vetoes, "guard.holder")) {
-      return volume_conflict(wanted.name, "volume.foreign_array", why,
-                             "if that content is not needed, stop the array and wipe its members yourself; nvstripe stops only "
-                             "its own arrays");
+      return volume_conflict(
+          wanted.name, "volume.foreign_array", why,
+          "if that content is not needed, stop the array and wipe its members yourself; nvstripe stops only "
+          "its own arrays");
     }
     if (has_veto(one.vetoes, "guard.signature") || has_veto(one.vetoes, "guard.content")) {
       return volume_conflict(wanted.name, "volume.foreign_data", why, std::string(guard::remedy_of("guard.signature")));
@@ -180,7 +185,8 @@ Conflict too_few(const VolumeSpec& wanted, const Pool& pool) {
 
 std::string sizes_text(const std::vector<Candidate>& chosen) {
   std::set<std::string> sizes;
-  for (const Candidate& one : chosen) sizes.insert(to_text(one.device->size) + " (" + std::to_string(one.device->size.count) + " B)");
+  for (const Candidate& one : chosen)
+    sizes.insert(to_text(one.device->size) + " (" + std::to_string(one.device->size.count) + " B)");
   return join({sizes.begin(), sizes.end()}, ", ");
 }
 
@@ -194,19 +200,22 @@ void check_sizes(const VolumeSpec& wanted, const std::vector<Candidate>& chosen,
   if (blocks.size() > 1) {
     std::vector<std::string> texts;
     for (const std::uint32_t block : blocks) texts.push_back(std::to_string(block));
-    out.conflicts.push_back(volume_conflict(wanted.name, "volume.mixed_block_sizes",
-                                            "the members have different logical block sizes: " + join(texts, ", ") + " bytes",
-                                            "name drives of one format; a stripe over both would change its block size later"));
+    out.conflicts.push_back(
+        volume_conflict(wanted.name, "volume.mixed_block_sizes",
+                        "the members have different logical block sizes: " + join(texts, ", ") + " bytes",
+                        "name drives of one format; a stripe over both would change its block size later"));
   }
   if (sizes.size() < 2) return;
   if (!wanted.members.unequal_sizes) {
-    out.conflicts.push_back(volume_conflict(wanted.name, "volume.unequal_sizes", "the members differ in size: " + sizes_text(chosen),
-                                            "name equal drives, or set 'unequal_sizes: trim' to use all up to the smallest"));
+    out.conflicts.push_back(
+        volume_conflict(wanted.name, "volume.unequal_sizes", "the members differ in size: " + sizes_text(chosen),
+                        "name equal drives, or set 'unequal_sizes: trim' to use all up to the smallest"));
   } else if (wanted.stack == Stack::md) {
     // raid0 stripes the rest of larger members in zones of its own, and mdadm cannot limit what it uses of a raid0 member.
-    out.conflicts.push_back(volume_conflict(wanted.name, "volume.trim_needs_lvm",
-                                            "the members differ in size: " + sizes_text(chosen) + ", and md's raid0 cannot trim them",
-                                            "set 'stack: lvm', or name equal drives"));
+    out.conflicts.push_back(
+        volume_conflict(wanted.name, "volume.trim_needs_lvm",
+                        "the members differ in size: " + sizes_text(chosen) + ", and md's raid0 cannot trim them",
+                        "set 'stack: lvm', or name equal drives"));
   } else {
     out.trim = true;
   }
@@ -216,11 +225,11 @@ void check_domains(const VolumeSpec& wanted, const std::vector<Candidate>& chose
   std::set<std::string> domains;
   for (const Candidate& one : chosen) domains.insert(one.domain);
   if (!wanted.members.min_failure_domains || domains.size() >= *wanted.members.min_failure_domains) return;
-  out.conflicts.push_back(volume_conflict(
-      wanted.name, "volume.too_few_domains",
-      "the members lie in " + many(domains.size(), "failure domain") + " (" + join({domains.begin(), domains.end()}, ", ") + "), and " +
-          std::to_string(*wanted.members.min_failure_domains) + " are asked for",
-      "name connections in more failure domains, or lower 'min_failure_domains'"));
+  out.conflicts.push_back(volume_conflict(wanted.name, "volume.too_few_domains",
+                                          "the members lie in " + many(domains.size(), "failure domain") + " (" +
+                                              join({domains.begin(), domains.end()}, ", ") + "), and " +
+                                              std::to_string(*wanted.members.min_failure_domains) + " are asked for",
+                                          "name connections in more failure domains, or lower 'min_failure_domains'"));
 }
 
 }  // namespace
@@ -232,10 +241,9 @@ Choice choose_members(const VolumeSpec& wanted, const Spec& spec, const Inventor
   if (std::find(from.begin(), from.end(), "local_ssd") != from.end()) add_local(wanted, spec, seen, taken, pool);
   const std::vector<std::string> missing = add_remote(wanted, spec, seen, taken, pool);
   if (!missing.empty()) {
-    out.conflicts.push_back(volume_conflict(wanted.name, "volume.waits_for_connection",
-                                            "it does not exist yet, and waits for " + join(missing, ", "),
-                                            "nothing is needed once they are connected; the connection says what it waits for",
-                                            Standing::waiting));
+    out.conflicts.push_back(volume_conflict(
+        wanted.name, "volume.waits_for_connection", "it does not exist yet, and waits for " + join(missing, ", "),
+        "nothing is needed once they are connected; the connection says what it waits for", Standing::waiting));
     return out;
   }
   if (pool.candidates.size() < wanted.members.count) {

@@ -12,10 +12,10 @@
 namespace nvstripe::configure {
 
 struct Choice {
-  std::vector<DeviceKey> members;    // empty where a conflict withholds the choice
-  std::vector<DeviceKey> wiped;      // of those, the ones with foreign content that the spec lets us wipe
+  std::vector<DeviceKey> members;  // empty where a conflict withholds the choice
+  std::vector<DeviceKey> wiped;    // of those, the ones with foreign content that the spec lets us wipe
   bool trim = false;
-  std::vector<Conflict> conflicts;   // notes may stand beside members
+  std::vector<Conflict> conflicts;  // notes may stand beside members
 };
 
 // `taken`: members of other volumes.

@@ -41,8 +41,8 @@ TEST_CASE("the members of four are taken from both targets in turn") {
   REQUIRE(volume.members.size() == 4);
   std::vector<std::string> subsystems;
   for (const DeviceKey& key : volume.members) subsystems.push_back(seen.find(key)->subsystem_nqn);
-  CHECK(subsystems == std::vector<std::string>{seen::subsystem_nqn("s1"), seen::subsystem_nqn("s2"), seen::subsystem_nqn("s1"),
-                                               seen::subsystem_nqn("s2")});
+  CHECK(subsystems == std::vector<std::string>{seen::subsystem_nqn("s1"), seen::subsystem_nqn("s2"),
+                                               seen::subsystem_nqn("s1"), seen::subsystem_nqn("s2")});
 }
 
 }  // namespace

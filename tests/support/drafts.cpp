@@ -78,7 +78,8 @@ std::string text(const Draft& draft) {
     out += steps(one);
   }
   for (const Conflict& one : draft.conflicts)
-    out += one.id + " (" + std::string(to_text(one.standing)) + "): " + one.subject + ": " + one.why + "\n  remedy: " + one.remedy + "\n";
+    out += one.id + " (" + std::string(to_text(one.standing)) + "): " + one.subject + ": " + one.why +
+           "\n  remedy: " + one.remedy + "\n";
   return out;
 }
 

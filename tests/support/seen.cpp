@@ -68,17 +68,23 @@ Inventory machine() {
   kernel.release = "6.1.0-57-amd64";
   kernel.cpus = 4;
   kernel.memory = Bytes{16 * kGiB};
-  kernel.modules_loaded = {"dm_mod", "dm_stripe", "md_mod", "nvme", "nvme_fabrics", "nvme_rdma", "nvme_tcp", "nvmet",
-                           "nvmet_rdma", "nvmet_tcp", "raid0", "xfs"};
+  kernel.modules_loaded = {"dm_mod",   "dm_stripe", "md_mod",     "nvme",      "nvme_fabrics", "nvme_rdma",
+                           "nvme_tcp", "nvmet",     "nvmet_rdma", "nvmet_tcp", "raid0",        "xfs"};
   kernel.modules_available = kernel.modules_loaded;
   kernel.fabrics_node = true;
-  kernel.fabrics_options = {"transport", "traddr", "trsvcid", "nqn", "queue_size", "nr_io_queues", "reconnect_delay",
-                            "ctrl_loss_tmo", "keep_alive_tmo", "hostnqn", "host_traddr", "host_iface", "hostid",
-                            "duplicate_connect", "fast_io_fail_tmo", "tos"};
+  kernel.fabrics_options = {"transport",        "traddr",
+                            "trsvcid",          "nqn",
+                            "queue_size",       "nr_io_queues",
+                            "reconnect_delay",  "ctrl_loss_tmo",
+                            "keep_alive_tmo",   "hostnqn",
+                            "host_traddr",      "host_iface",
+                            "hostid",           "duplicate_connect",
+                            "fast_io_fail_tmo", "tos"};
   kernel.module_parameters = {{"nvme_core.multipath", "Y"}, {"nvme_core.io_timeout", "30"}};
   seen.kernel = Facet<Kernel>::known(std::move(kernel));
-  seen.tools = Facet<std::vector<std::string>>::known({"lvchange", "lvcreate", "lvremove", "mdadm", "mkfs.xfs", "modprobe", "pvcreate",
-                                                       "systemctl", "umount", "vgchange", "vgcreate", "vgremove", "wipefs"});
+  seen.tools = Facet<std::vector<std::string>>::known({"lvchange", "lvcreate", "lvremove", "mdadm", "mkfs.xfs", "modprobe",
+                                                       "pvcreate", "systemctl", "umount", "vgchange", "vgcreate", "vgremove",
+                                                       "wipefs"});
   HostIdentity identity;
   identity.product_uuid = to_text(host_id());
   identity.machine_id = "00112233445566778899aabbccddeeff";
@@ -117,8 +123,7 @@ BlockDevice local_ssd(unsigned number, std::uint64_t bytes) {
 BlockDevice remote_namespace(unsigned number, const std::string& nqn, std::uint32_t nsid, const std::string& ctrl,
                              std::uint64_t bytes) {
   const std::string id = to_text(numbered(number));
-  BlockDevice device = blank({"nvme:uuid." + id + "/" + std::to_string(nsid)},
-                             ctrl + "n" + std::to_string(nsid), bytes);
+  BlockDevice device = blank({"nvme:uuid." + id + "/" + std::to_string(nsid)}, ctrl + "n" + std::to_string(nsid), bytes);
   device.device_number = "259:" + std::to_string(number);
   device.diskseq = number;
   device.kind = DeviceKind::remote_namespace;

@@ -30,7 +30,8 @@ inline constexpr std::uint64_t kFreshGeneration = 0x1122334455667788ull;
 void put_signature(BlockDevice& device, const Signature& signature);
 void put_array_member(BlockDevice& device, const Uuid& array, const std::string& array_name);  // linux_raid_member
 
-// ---- parts of an inventory -------------------------------------------------------------------------------------------------
+// ---- parts of an inventory
+// -------------------------------------------------------------------------------------------------
 [[nodiscard]] std::vector<BlockDevice>& blocks(Inventory& seen);
 [[nodiscard]] BlockDevice& device(Inventory& seen, const DeviceKey& key);  // ends the test program when it is not there
 [[nodiscard]] Records& records(Inventory& seen);
@@ -48,7 +49,8 @@ void run_array(Inventory& seen, const Uuid& array, const std::string& name, cons
 // Mounted, owner, group and mode as given; `source` is the device's key.
 void mount(Inventory& seen, const DeviceKey& source, const std::string& path, const std::string& options = "rw,noatime");
 
-// ---- parts of a spec ---------------------------------------------------------------------------------------------------------
+// ---- parts of a spec
+// ---------------------------------------------------------------------------------------------------------
 [[nodiscard]] ConnectionSpec connection(const std::string& name, const std::string& address);
 [[nodiscard]] VolumeSpec volume(const std::string& name, const std::vector<std::string>& from, std::uint32_t count);
 [[nodiscard]] ExportSpec pool(const std::string& name, const std::vector<std::string>& host_nqns);
