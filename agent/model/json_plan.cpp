@@ -130,6 +130,16 @@ struct Fields<Run> {
 
 namespace {
 
+boost::json::array to_array(const std::vector<Record>& records) {
+  boost::json::array out;
+  for (const Record& record : records) {
+    boost::json::object item{{"record", record_kind(record)}};
+    for (const auto& field : to_json(record)) item.emplace(field.key(), field.value());
+    out.push_back(std::move(item));
+  }
+  return out;
+}
+
 boost::json::array to_array(const std::vector<Step>& steps) {
   boost::json::array out;
   for (const Step& step : steps) out.push_back(to_json(step));
@@ -158,12 +168,15 @@ boost::json::object to_json(const Action& action) {
   writer("sentence", action.sentence);
   writer("reason", action.reason);
   writer("risk", action.risk);
+  writer("suspect", action.suspect);
   writer("needs", action.needs);
   writer("gives", action.gives);
   writer("writes", action.writes);
   writer("destroys", action.destroys);
   writer.out["steps"] = to_array(action.steps);
   writer.out["undo"] = to_array(action.undo);
+  writer.out["before"] = to_array(action.before);
+  writer.out["after"] = to_array(action.after);
   return std::move(writer.out);
 }
 
