@@ -36,8 +36,8 @@ NVS_FIELDS(NetworkLink, F(name) F(operstate) F(mtu) F(speed_mbits) F(rx_queues) 
 NVS_FIELDS(RdmaDevice, F(name) F(netdev) F(port_state) F(roce_v2_addresses));
 NVS_FIELDS(Kernel, F(release) F(cpus) F(memory) F(modules_loaded) F(modules_available) F(fabrics_options) F(fabrics_node)
                        F(module_parameters));
-NVS_FIELDS(HostIdentity, F(product_uuid) F(machine_id) F(provider) F(availability_zone) F(hostnqn_file) F(computed)
-                             F(boot_id) F(hostname));
+NVS_FIELDS(HostIdentity, F(product_uuid) F(machine_id) F(provider) F(availability_zone) F(from_spec) F(hostnqn_file)
+                             F(computed) F(boot_id) F(hostname));
 NVS_FIELDS(DiscoveredSubsystem, F(nqn) F(transport) F(traddr) F(trsvcid));
 NVS_FIELDS(TargetView, F(connection) F(tcp) F(rdma) F(resolved_address) F(local_address) F(discovered) F(subsystems)
                            F(problem) F(tcp_problem) F(rdma_problem));
