@@ -29,6 +29,9 @@ bool is_own(const Signature& signature, const VolumeSurvey& volume) {
   return signature.type == "xfs" && uuid && *uuid == volume.filesystem;
 }
 
+// By the plan of this look; an incomplete array of ours in the way is stopped first, and the rest follows in the next look.
+bool will_be_made(const VolumeSurvey& volume) { return volume.phase != Phase::present && volume.state != "inactive"; }
+
 bool intent_open(const VolumeSurvey& volume, const Inventory& seen) {
   const auto& intents = seen.records.value().intents;
   const std::string id = "fs.make:" + volume.wanted->name;
@@ -125,7 +128,7 @@ void plan_one(const VolumeSurvey& volume, const Inventory& seen, Draft& out) {
     return;
   }
   if (found == OnArray::unseen) {
-    if (volume.phase != Phase::present) out.actions.push_back(make(volume, seen, found));
+    if (will_be_made(volume)) out.actions.push_back(make(volume, seen, found));
     return;
   }
   if (volume.phase == Phase::present && !volume.running) return;
@@ -173,7 +176,7 @@ bool filesystem_comes(const VolumeSurvey& volume, const Inventory& seen) {
   const OnArray found = what_is_on(volume, seen);
   if (found == OnArray::ours) return true;
   if (volume.made()) return found == OnArray::unseen || !volume.running;
-  if (found == OnArray::unseen) return volume.phase != Phase::present;
+  if (found == OnArray::unseen) return will_be_made(volume);
   if (!volume.running) return false;
   return found == OnArray::blank || found == OnArray::torn ||
          (found == OnArray::foreign && volume.wanted->wipe_foreign_data);

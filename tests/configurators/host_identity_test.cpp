@@ -52,7 +52,7 @@ TEST_CASE("while the identity does not stand, nothing connects, writes or mounts
   REQUIRE_FALSE(identity_settled(spec, seen));
   const Draft draft = drafts::all(spec, seen);
   CHECK(draft.actions.empty());
-  CHECK(drafts::conflict(draft, "volume.identity_unsettled") != nullptr);
+  CHECK(drafts::conflict(draft, "volume.identity_unsettled").has_value());
 }
 
 TEST_CASE("a product UUID that cannot be read now is missing information, not another machine") {

@@ -37,18 +37,18 @@ std::vector<std::string> conflict_ids(const Draft& draft) {
   return out;
 }
 
-const Action* action(const Draft& draft, const std::string& id) {
+std::optional<Action> action(const Draft& draft, const std::string& id) {
   for (const Action& one : draft.actions) {
-    if (one.id == id) return &one;
+    if (one.id == id) return one;
   }
-  return nullptr;
+  return std::nullopt;
 }
 
-const Conflict* conflict(const Draft& draft, const std::string& id) {
+std::optional<Conflict> conflict(const Draft& draft, const std::string& id) {
   for (const Conflict& one : draft.conflicts) {
-    if (one.id == id) return &one;
+    if (one.id == id) return one;
   }
-  return nullptr;
+  return std::nullopt;
 }
 
 std::string steps(const Action& action) {

@@ -1,5 +1,6 @@
 // Owns short questions about drafts for the tests of configurators: what is planned, refused, vetoed, in words.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,8 +13,8 @@ namespace nvstripe::drafts {
 [[nodiscard]] Draft all(const Spec& spec, const Inventory& seen);         // of every row of the table
 [[nodiscard]] std::vector<std::string> ids(const Draft& draft);           // of the actions, sorted
 [[nodiscard]] std::vector<std::string> conflict_ids(const Draft& draft);  // sorted
-[[nodiscard]] const Action* action(const Draft& draft, const std::string& id);
-[[nodiscard]] const Conflict* conflict(const Draft& draft, const std::string& id);
+[[nodiscard]] std::optional<Action> action(const Draft& draft, const std::string& id);
+[[nodiscard]] std::optional<Conflict> conflict(const Draft& draft, const std::string& id);
 [[nodiscard]] std::string text(const Draft& draft);  // actions with steps, then conflicts
 [[nodiscard]] std::string vetoes(const Draft& draft, const Spec& spec, const Inventory& seen);  // of the guard; empty: none
 [[nodiscard]] std::string golden(const std::string& name, const Draft& draft);
