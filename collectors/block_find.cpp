@@ -83,7 +83,7 @@ Result<FoundDisks> find_disks(const host::Reader& reader, std::vector<std::strin
     if (found.disks.empty() && !names->empty() && reader.captured()) found.incomplete = "'/sys/block' was captured in part";
     return found;
   }
-  if (!reader.captured()) return tl::unexpected(names.error());
+  if (!reader.captured() || !is_errno(names.error(), ENOENT)) return tl::unexpected(names.error());
   found.incomplete = "this machine was captured in part: " + names.error().what;
   if (const auto all = reader.list("/sys/class/block")) {
     for (const std::string& name : *all) {

@@ -79,6 +79,16 @@ void read_modules(const host::Reader& reader, Kernel& kernel, Inventory& seen) {
   }
 }
 
+Result<std::string> release_of(const host::Reader& reader) {
+  const auto text = reader.file("/proc/sys/kernel/osrelease");
+  if (text && !trim(*text).empty()) return std::string(trim(*text));
+  const std::string version = reader.attribute("/proc/version");  // "Linux version 6.1.0-28-amd64 (…"
+  const std::vector<std::string_view> fields = words(version);
+  if (fields.size() > 2 && fields[0] == "Linux") return std::string(fields[2]);
+  if (!text) return tl::unexpected(text.error());
+  return fail("'/proc/sys/kernel/osrelease' is empty");
+}
+
 void read_fabrics(const host::Reader& reader, Kernel& kernel) {
   kernel.fabrics_node = reader.entry("/dev/nvme-fabrics") != host::Entry::absent;
   const auto text = reader.file("/dev/nvme-fabrics");
@@ -92,13 +102,13 @@ void read_fabrics(const host::Reader& reader, Kernel& kernel) {
 }  // namespace
 
 void observe_kernel(const host::Reader& reader, const Spec&, Inventory& seen) {
-  const auto release = reader.file("/proc/sys/kernel/osrelease");
-  if (!release || trim(*release).empty()) {
-    seen.kernel = Facet<Kernel>::unavailable(release ? "'/proc/sys/kernel/osrelease' is empty" : release.error().what);
+  const auto release = release_of(reader);
+  if (!release) {
+    seen.kernel = Facet<Kernel>::unavailable(release.error().what);
     return;
   }
   Kernel kernel;
-  kernel.release = std::string(trim(*release));
+  kernel.release = *release;
   kernel.cpus = count_cpus(reader.attribute("/sys/devices/system/cpu/online"));
   if (const auto memory = reader.file("/proc/meminfo")) kernel.memory = memory_of(*memory);
   read_modules(reader, kernel, seen);

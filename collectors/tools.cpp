@@ -8,17 +8,24 @@ namespace nvstripe::collectors {
 
 void observe_tools(const host::Reader& reader, const Spec&, Inventory& seen) {
   using Tools = Facet<std::vector<std::string>>;
-  std::string problem;
   bool any_folder = false;
   for (const std::string_view folder : host::kToolFolders) {
     const auto names = reader.list(folder);
-    if (names && !names->empty())
-      any_folder = true;
-    else if (!names && problem.empty())
-      problem = names.error().what;
+    any_folder = any_folder || (names && !names->empty());
+    if (names || is_errno(names.error(), ENOENT)) continue;
+    seen.tools = Tools::unavailable("which programs are installed cannot be seen: " + names.error().what);
+    return;
+  }
+  if (!any_folder && reader.captured() && reader.list("/sys/block")) {
+    // A capture of the machine's state without its programs: a plan on paper takes them for installed, and says so.
+    std::vector<std::string> all;
+    for (const host::Tool& tool : host::all_tools()) all.emplace_back(tool.name);
+    seen.tools = Tools::known(std::move(all));
+    seen.notes.push_back("no folder of programs was captured: all of them are presumed to be installed");
+    return;
   }
   if (!any_folder) {
-    seen.tools = Tools::unavailable("which programs are installed cannot be seen: " + problem);
+    seen.tools = Tools::unavailable("which programs are installed cannot be seen: none of their folders is there");
     return;
   }
   std::vector<std::string> found;

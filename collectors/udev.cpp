@@ -40,13 +40,15 @@ Result<UdevRecord> udev_record(const host::Reader& reader, const std::string& de
   TRY(const std::string text, reader.file("/run/udev/data/b" + device_number));
   UdevRecord record;
   for (const std::string_view line : split(text, '\n')) {
-    if (line.size() < 3 || line[1] != ':') continue;
-    const std::string_view value = line.substr(2);
-    if (line[0] == 'S') record.links.push_back("/dev/" + decoded(value));
-    const std::size_t equals = value.find('=');
-    if (line[0] == 'E' && equals != std::string_view::npos) {
-      record.properties[std::string(value.substr(0, equals))] = std::string(value.substr(equals + 1));
+    if (line.empty()) continue;
+    const std::size_t equals = line.find('=');
+    const bool is_property = has_prefix(line, "E:");
+    // A line that is not whole: what stood after it is not known either.
+    if (line.size() < 3 || line[1] != ':' || (is_property && equals == std::string_view::npos)) {
+      return fail("udev's record 'b" + device_number + "' is damaged");
     }
+    if (line[0] == 'S') record.links.push_back("/dev/" + decoded(line.substr(2)));
+    if (is_property) record.properties[std::string(line.substr(2, equals - 2))] = std::string(line.substr(equals + 1));
   }
   if (record.properties.empty() && record.links.empty()) {
     return fail("udev's record 'b" + device_number + "' says nothing");
@@ -71,6 +73,11 @@ void take_signatures(const Result<UdevRecord>& record, bool is_partition, BlockD
   if (!table.empty()) device.signatures.push_back({table, property(*record, "ID_PART_TABLE_UUID"), {}, false});
   device.look = device.signatures.empty() ? Look::none : Look::found;
   device.look_reason.clear();
+  const bool is_nameless = type.empty() && record->properties.count("ID_FS_TYPE") != 0;
+  if (is_nameless && device.look == Look::none) {
+    device.look = Look::unknown;
+    device.look_reason = "udev found a signature without a name";
+  }
   // Two signatures between which blkid could not choose.
   const std::string ambivalent = property(*record, "ID_FS_AMBIVALENT");
   if (!ambivalent.empty() || type == "ambivalent") {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "agent/base/fd.hpp"
+#include "agent/engine/observe.hpp"
 #include "agent/engine/world.hpp"
 #include "agent/host/command.hpp"
 #include "agent/host/hands.hpp"
@@ -19,9 +20,6 @@
 
 namespace nvstripe {
 
-// Runs the collectors that write one of the wanted facets (machine_observe.cpp).
-void observe(const host::Reader& reader, const Spec& spec, FacetSet wanted, Inventory& seen);
-
 struct MachineParts {
   std::unique_ptr<host::Reader> reader;
   host::Runner* runner = nullptr;           // nullptr: the live one
@@ -29,7 +27,7 @@ struct MachineParts {
   std::unique_ptr<host::Uevents> uevents;   // for waiting; nullptr: facts are looked for at intervals
   std::function<Facet<Records>()> records;  // so that the identity in force is known; empty: unavailable
   host::Looker looker{};
-  std::function<void(const host::Reader&, const Spec&, FacetSet, Inventory&)> observe = nvstripe::observe;
+  std::function<void(const host::Reader&, const Spec&, FacetSet, Inventory&)> observe = observe_into;
   host::LookAnswers (*look_now)(const std::vector<host::LookAsked>&, std::chrono::milliseconds) = host::look_in_child;
   std::string dev = "/dev", sys_block = "/sys/block";
 };

@@ -12,18 +12,22 @@ constexpr FacetSet kTogether = (FacetName::blocks | FacetName::mounts) | FacetNa
 
 }  // namespace
 
-Inventory observe(const host::Reader& reader, const Spec& spec, const Inventory& previous, FacetSet wanted) {
+void observe_into(const host::Reader& reader, const Spec& spec, FacetSet wanted, Inventory& seen) {
   if ((wanted & (kTogether | static_cast<FacetSet>(FacetName::arrays) | static_cast<FacetSet>(FacetName::lvm))) != 0) {
     wanted |= kTogether;
   }
-  Inventory seen = previous;
   seen.captured = reader.captured();
-  seen.notes.clear();
+  if (wanted == kAllFacets) seen.notes.clear();  // a partial look keeps what the others said
   for (const Collector& collector : all_collectors()) {
     if ((collector.writes & wanted) != 0) collector.observe(reader, spec, seen);
   }
   std::sort(seen.notes.begin(), seen.notes.end());
   seen.notes.erase(std::unique(seen.notes.begin(), seen.notes.end()), seen.notes.end());
+}
+
+Inventory observe(const host::Reader& reader, const Spec& spec, const Inventory& previous, FacetSet wanted) {
+  Inventory seen = previous;
+  observe_into(reader, spec, wanted, seen);
   return seen;
 }
 

@@ -125,9 +125,11 @@ class TreeReader final : public Reader {
 
 }  // namespace
 
+std::unique_ptr<Reader> tree_reader(Tree tree) { return std::make_unique<TreeReader>(std::move(tree)); }
+
 Result<std::unique_ptr<Reader>> tree_reader(std::string_view tree_text) {
   TRY(Tree tree, parse_tree(tree_text));
-  return std::make_unique<TreeReader>(std::move(tree));
+  return tree_reader(std::move(tree));
 }
 
 }  // namespace nvstripe::host

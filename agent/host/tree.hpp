@@ -2,6 +2,7 @@
 // Resolves links within itself only. Never touches the disk.
 #pragma once
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,6 +37,7 @@ class Tree {
   TreeNode root_;
 };
 
+[[nodiscard]] std::unique_ptr<Reader> tree_reader(Tree tree);
 [[nodiscard]] Result<Tree> parse_tree(std::string_view text);
 [[nodiscard]] std::string to_text(const Tree& tree);
 

@@ -1,3 +1,4 @@
+// Owns the loading and printing of captured machines for the tests of this folder.
 #include "tests/collectors/host_fixture.hpp"
 
 #include <algorithm>
@@ -70,13 +71,17 @@ std::string tree_of(const std::string& name) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-Inventory look_at_text(const std::string& tree_text, const Spec& spec) {
-  auto reader = host::tree_reader(tree_text);
-  if (!reader) stop(reader.error().what);
-  Inventory seen = observe(**reader, spec);
+Inventory look_at(const host::Reader& reader, const Spec& spec) {
+  Inventory seen = observe(reader, spec);
   seen.records = Facet<Records>::known({});
   seen.targets = Facet<std::vector<TargetView>>::known({});
   return seen;
+}
+
+Inventory look_at_text(const std::string& tree_text, const Spec& spec) {
+  const auto reader = host::tree_reader(tree_text);
+  if (!reader) stop(reader.error().what);
+  return look_at(**reader, spec);
 }
 
 Inventory look_at(const std::string& name, const Spec& spec) { return look_at_text(tree_of(name), spec); }

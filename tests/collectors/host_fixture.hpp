@@ -13,6 +13,7 @@ namespace nvstripe::fixture {
 [[nodiscard]] std::vector<std::string> host_names();  // of all fixtures, sorted
 [[nodiscard]] std::string tree_of(const std::string& name);
 [[nodiscard]] Inventory look_at(const std::string& name, const Spec& spec = {});
+[[nodiscard]] Inventory look_at(const host::Reader& reader, const Spec& spec = {});
 [[nodiscard]] Inventory look_at_text(const std::string& tree_text, const Spec& spec = {});
 
 // By kernel name, which is fixed within a fixture; ends the test program when it is not there.
