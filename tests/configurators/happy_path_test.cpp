@@ -1,6 +1,7 @@
 // The way from two connected targets to a mounted volume, look by look, as the table of configurators drafts it.
 #include <algorithm>
 
+#include "agent/engine/planner.hpp"
 #include "agent/engine/tables.hpp"
 #include "agent/model/guard.hpp"
 #include "configurators/volume.hpp"
@@ -21,6 +22,26 @@ TEST_CASE("two connected targets with blank drives give array, file system and m
   CHECK(drafts::conflict_ids(draft).empty());
   CHECK(drafts::vetoes(draft, spec, seen) == "");
   CHECK(drafts::golden("plans/two-targets.txt", draft) == "");
+}
+
+TEST_CASE("the planner orders the layers by what they give each other") {
+  const Plan plan = make_plan(seen::two_target_spec(), seen::two_targets_connected());
+  std::vector<std::string> order;
+  for (const Action& action : plan.actions) order.push_back(action.id);
+  CHECK(order == std::vector<std::string>{"md.create:train", "fs.make:train", "mount.start:train"});
+  CHECK(plan.conflicts.empty());
+  CHECK(plan.digest.empty());
+}
+
+TEST_CASE("on a new machine the identity is recorded before anything is connected") {
+  Inventory seen = seen::machine();
+  seen.targets.value() = {seen::target("s1", "10.9.0.1"), seen::target("s2", "10.9.0.2")};
+  seen.targets.value()[0].problem = "the last connect ended after 15 s";
+  seen::records(seen).identity.reset();
+  const Plan plan = make_plan(seen::two_target_spec(), seen);
+  std::vector<std::string> order;
+  for (const Action& action : plan.actions) order.push_back(action.id);
+  CHECK(order == std::vector<std::string>{"identity.record:host", "controller.connect:s2/s2", "controller.connect:s1/s1"});
 }
 
 TEST_CASE("targets that answer are connected first, and the volume waits for them") {
