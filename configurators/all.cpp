@@ -9,6 +9,7 @@
 #include "configurators/md_array.hpp"
 #include "configurators/mount.hpp"
 #include "configurators/nvme_connect.hpp"
+#include "configurators/tuning.hpp"
 #include "configurators/volume.hpp"
 
 namespace nvstripe {
@@ -37,6 +38,11 @@ constexpr std::array kConfigurators{
     Configurator{"lvm_volume", "makes and activates volume groups of volumes", kRecords, configure::plan_lvm_volume},
     Configurator{"filesystem", "makes the file systems of volumes", kRecords, configure::plan_filesystem},
     Configurator{"mount", "mounts volumes through units of systemd", kRecords, configure::plan_mount},
+    // Tuning; what cannot be seen is not tuned, and nothing is said about it.
+    Configurator{"block_queue", "sets queues of members, arrays and exported drives", kRecords, configure::block_queue},
+    Configurator{"sysctl", "sets the VM's dirty limits while volumes are wanted", kRecords, configure::sysctl},
+    Configurator{"nvme_parameters", "sets NVMe module parameters that hide dead drives", kRecords,
+                 configure::nvme_parameters},
 };
 
 }  // namespace

@@ -93,11 +93,15 @@ struct ToldByStep {
   void operator()(const Run& run) const { told_by_run(action, run, out); }
   void operator()(const Connect& step) const {
     out.push_back(event_about(event::kConnectionMade, connection_object(action, step.nqn),
-                              {{"subsystem", step.nqn}, {"transport", step.transport}, {"address", step.traddr},
-                               {"port", step.trsvcid}, {"why_transport", safe(action.reason)}}));
+                              {{"subsystem", step.nqn},
+                               {"transport", step.transport},
+                               {"address", step.traddr},
+                               {"port", step.trsvcid},
+                               {"why_transport", safe(action.reason)}}));
   }
   void operator()(const Disconnect& step) const {
-    out.push_back(event_about(event::kConnectionEnded, action.object, {{"subsystem", step.nqn}, {"transport", step.transport}}));
+    out.push_back(
+        event_about(event::kConnectionEnded, action.object, {{"subsystem", step.nqn}, {"transport", step.transport}}));
   }
   template <class Other>
   void operator()(const Other&) const {}
@@ -113,25 +117,39 @@ struct ToldByRecord {
     out.push_back(event_about(event::kVolumeCreated, "volume:" + record.name, members_of(action)));
   }
   void operator()(const ExportRecord& record) const {
+    // A served entry that only notes more about its drive is no event.
+    for (const ExportRecord& old : before.exports) {
+      if (record_key(old) == record_key(record) && old.nsid == record.nsid && old.retired == record.retired &&
+          old.served == record.served)
+        return;
+    }
     out.push_back(event_about(record.retired ? event::kExportWithdrawn : event::kExportMade, "export:" + record.export_name,
-                              {{"host", record.host_nqn}, {"subsystem", record.subsystem_nqn}, {"nsid", record.nsid},
-                               {"drive", safe(record.drive.text)}, {"slice", record.slice}}));
+                              {{"host", record.host_nqn},
+                               {"subsystem", record.subsystem_nqn},
+                               {"nsid", record.nsid},
+                               {"drive", safe(record.drive.text)},
+                               {"slice", record.slice}}));
   }
   void operator()(const TuningRecord& record) const {
     out.push_back(event_about(event::kTuningApplied, "tuning",
-                              {{"object", safe(record.object)}, {"attribute", record.attribute}, {"old", safe(record.old_value)},
-                               {"new", safe(record.set_value)}, {"reason", safe(action.reason)}}));
+                              {{"object", safe(record.object)},
+                               {"attribute", record.attribute},
+                               {"old", safe(record.old_value)},
+                               {"new", safe(record.set_value)},
+                               {"reason", safe(action.reason)}}));
   }
   void operator()(const IdentityRecord& record) const {
     if (before.identity) return;
-    out.push_back(event_about(event::kIdentityRecorded, "identity", {{"host", to_text(record.host)}, {"source", record.source}}));
+    out.push_back(
+        event_about(event::kIdentityRecorded, "identity", {{"host", to_text(record.host)}, {"source", record.source}}));
   }
   void operator()(const Forget& gone) const {
     if (gone.kind != "tuning") return;
     for (const TuningRecord& old : before.tunings) {
       if (record_key(old) != gone.key) continue;
-      out.push_back(event_about(event::kTuningReverted, "tuning",
-                                {{"object", safe(old.object)}, {"attribute", old.attribute}, {"value", safe(old.old_value)}}));
+      out.push_back(
+          event_about(event::kTuningReverted, "tuning",
+                      {{"object", safe(old.object)}, {"attribute", old.attribute}, {"value", safe(old.old_value)}}));
     }
   }
   template <class Other>
@@ -162,13 +180,16 @@ std::vector<EventDraft> events_of_success(const Action& action, const Inventory&
 std::vector<EventDraft> events_of_failure(const Action& action, const Error& error) {
   std::vector<EventDraft> out;
   out.push_back(event_about(event::kActionFailed, action.object,
-                            {{"id", safe(action.id)}, {"sentence", safe(action.sentence)}, {"error", safe(error.what)},
+                            {{"id", safe(action.id)},
+                             {"sentence", safe(action.sentence)},
+                             {"error", safe(error.what)},
                              {"remedy", safe(error.remedy)}}));
   for (const Step& step : action.steps) {
     const auto* connect = std::get_if<Connect>(&step);
     if (connect == nullptr) continue;
-    out.push_back(event_about(event::kConnectionFailed, connection_object(action, connect->nqn),
-                              {{"transport", connect->transport}, {"error", safe(error.what)}, {"remedy", safe(error.remedy)}}));
+    out.push_back(
+        event_about(event::kConnectionFailed, connection_object(action, connect->nqn),
+                    {{"transport", connect->transport}, {"error", safe(error.what)}, {"remedy", safe(error.remedy)}}));
     break;
   }
   return out;
@@ -185,8 +206,11 @@ EventDraft event_of_acceptance(const std::string& digest) {
 }
 
 std::vector<EventDraft> events_of_conflict(const Conflict& conflict) {
-  const object data{{"id", conflict.id}, {"subject", safe(conflict.subject)}, {"why", safe(conflict.why)},
-                    {"remedy", safe(conflict.remedy)}, {"standing", to_text(conflict.standing)}};
+  const object data{{"id", conflict.id},
+                    {"subject", safe(conflict.subject)},
+                    {"why", safe(conflict.why)},
+                    {"remedy", safe(conflict.remedy)},
+                    {"standing", to_text(conflict.standing)}};
   std::vector<EventDraft> out{event_about(event::kConflictFound, conflict.object, data)};
   if (conflict.id == "volume.data_lost") out.push_back(event_about(event::kVolumeDataLost, conflict.object, data));
   return out;

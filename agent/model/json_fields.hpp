@@ -158,6 +158,7 @@ struct Fields<TuningRecord> {
     visit("old_value", r.old_value);
     visit("set_value", r.set_value);
     visit("foreign_changes", r.foreign_changes);
+    visit("instance", r.instance);
   }
 };
 template <>

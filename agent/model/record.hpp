@@ -37,9 +37,9 @@ struct ExportRecord {  // key: device key + "#" + slice number + "@" + subsystem
   DeviceKey drive;
   std::uint32_t slice = 0;  // 0: the whole drive
   std::string export_name, host_nqn, subsystem_nqn;
-  std::uint32_t nsid = 0;           // never given out again within its subsystem
-  std::uint64_t generation = 0;     // of the namespace's identity
-  std::string lv_uuid;              // slices only
+  std::uint32_t nsid = 0;        // never given out again within its subsystem
+  std::uint64_t generation = 0;  // of the namespace's identity
+  std::string lv_uuid;           // slices only
   bool served = false;  // it was enabled once; until then the entry only keeps the nsid, and the drive must be blank
   bool consumer_data_seen = false;  // a signature was on it: blank later means it was re-made, and is another drive
   bool retired = false;             // no longer exported; kept so that its nsid stays used up
@@ -56,6 +56,7 @@ struct TuningRecord {     // key: object + " " + attribute
   std::string attribute;  // "vm.dirty_bytes" or "queue/scheduler"
   std::string old_value, set_value;
   std::uint32_t foreign_changes = 0;  // how often somebody else changed it after us
+  std::string instance;  // boot, or disk and its controllers, that it was set on: a new one starts from defaults
   bool operator==(const TuningRecord&) const = default;
 };
 

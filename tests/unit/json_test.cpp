@@ -37,8 +37,12 @@ std::vector<Record> sample_records() {
                            .trsvcid = "4420",
                            .host_traddr = "10.9.0.2",
                            .boot_id = "b"},
-          TuningRecord{
-              .object = "sysctl", .attribute = "vm.dirty_bytes", .old_value = "0", .set_value = "1", .foreign_changes = 2},
+          TuningRecord{.object = "sysctl",
+                       .attribute = "vm.dirty_bytes",
+                       .old_value = "0",
+                       .set_value = "1",
+                       .foreign_changes = 2,
+                       .instance = "b"},
           HoldRecord{.object = "volume:train", .why = "release"},
           IntentRecord{.action_id = "md.create:train", .digest = "d"}};
 }
