@@ -47,7 +47,7 @@ void port_steps(const Inventory& seen, const std::string& id, const PortAddress&
     return;
   steps.push_back(MakeDir{folder});
   write(steps, folder, "addr_trtype", address.trtype);
-  write(steps, folder, "addr_adfam", is_ipv6(address.traddr) ? "ipv6" : "ipv4");
+  write(steps, folder, "addr_adrfam", is_ipv6(address.traddr) ? "ipv6" : "ipv4");
   write(steps, folder, "addr_traddr", address.traddr);
   write(steps, folder, "addr_trsvcid", address.trsvcid);
 }

@@ -144,7 +144,7 @@ struct Configfs {
   static void write_port(TargetPort& port, const std::string& attribute, const std::string& value) {
     if (!port.subsystems.empty()) stop("EACCES: port " + port.id);
     if (attribute == "addr_trtype") port.trtype = value;
-    if (attribute == "addr_adfam") port.adrfam = value;
+    if (attribute == "addr_adrfam") port.adrfam = value;
     if (attribute == "addr_traddr") port.traddr = value;
     if (attribute == "addr_trsvcid") port.trsvcid = value;
   }
