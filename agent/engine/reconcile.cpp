@@ -17,6 +17,7 @@ struct Reconciler::Pass {
   const Drafting& drafting;
   PassReport report;
   std::set<std::string> tried;           // ids done or failed in this pass: none is done twice in one
+  std::set<std::string> done;
   std::set<std::string> accepted_lines;  // what the accepted digest covers, once it matched
   bool looked_fully = false;             // since the last action
   bool ends_at_failure = false;
@@ -123,6 +124,7 @@ Result<> Reconciler::carry_one(Pass& pass, const Action& action) {
   }
   std::vector<Record> after = action.after;
   after.emplace_back(Forget{"intent", action.id});
+  pass.done.insert(action.id);
   CHECKED(journal_.write(after, events_of_success(action, pass.report.seen)));
   pass.report.outcomes.push_back({action.id, action.sentence, {}, {}});
   return {};
@@ -161,16 +163,7 @@ Result<> Reconciler::finish(Pass& pass) {
 Result<PassReport> Reconciler::loop(Pass& pass) {
   CHECKED(report_interrupted());
   CHECKED(look(pass, kAllFacets));
-  std::string last_done;
   for (std::size_t count = 0; count < kMaxActionsOfAPass; ++count) {
-    if (!last_done.empty()) {
-      const auto& left = pass.report.plan.actions;
-      const auto same = std::find_if(left.begin(), left.end(), [&](const Action& action) { return action.id == last_done; });
-      if (same != left.end() && pass.looked_fully) {
-        failed(pass, *same, Error{"'" + same->sentence + "' was done and had no effect", "see what undoes it", {}});
-      }
-      if (same == left.end() || pass.looked_fully) last_done.clear();
-    }
     const Action* next = choose(pass);
     if (next == nullptr) {
       if (pass.looked_fully) break;
@@ -178,10 +171,8 @@ Result<PassReport> Reconciler::loop(Pass& pass) {
       continue;
     }
     const Action action = *next;  // the plan it stands in is replaced by the look
-    const std::size_t outcomes = pass.report.outcomes.size();
     CHECKED(carry_one(pass, action));
-    if (pass.report.outcomes.size() > outcomes && pass.report.outcomes.back().error.empty()) {
-      last_done = action.id;
+    if (pass.done.contains(action.id)) {
       backoff_.not_before_ms.erase(action.id);
     } else if (pass.ends_at_failure) {
       CHECKED(look(pass, kAllFacets));
@@ -190,6 +181,10 @@ Result<PassReport> Reconciler::loop(Pass& pass) {
     CHECKED(look(pass, facets_changed_by(action)));
     pass.looked_fully = false;
   }
+  for (const Action& action : pass.report.plan.actions) {
+    if (!pass.done.contains(action.id)) continue;
+    failed(pass, action, Error{"'" + action.sentence + "' was done and had no effect", "see what undoes it", {}});
+  }
   CHECKED(finish(pass));
   return std::move(pass.report);
 }
@@ -197,7 +192,7 @@ Result<PassReport> Reconciler::loop(Pass& pass) {
 Result<PassReport> Reconciler::pass(const Spec& spec, const Permission& permission, std::int64_t now_ms, const Progress& progress) {
   const Drafting drafting = [](const Spec& wanted, const Inventory& seen) { return make_plan(wanted, seen); };
   if (permission.disruptive) backoff_.not_before_ms.clear();  // a person asked: try at once
-  Pass pass{spec, permission, now_ms, progress, drafting, {}, {}, {}, false, false};
+  Pass pass{spec, permission, now_ms, progress, drafting, {}, {}, {}, {}, false, false};
   return loop(pass);
 }
 
@@ -206,7 +201,7 @@ Result<PassReport> Reconciler::carry_out(const Spec& spec, const DraftOf& draft,
   const Drafting drafting = [&](const Spec& wanted, const Inventory& seen) {
     return plan_of(draft(wanted, seen), wanted, seen, Holds::ignore);
   };
-  Pass pass{spec, permission, now_ms, progress, drafting, {}, {}, {}, false, true};
+  Pass pass{spec, permission, now_ms, progress, drafting, {}, {}, {}, {}, false, true};
   return loop(pass);
 }
 

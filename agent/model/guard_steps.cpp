@@ -217,13 +217,38 @@ Veto judge_setting(const DeviceKey& key, std::string_view path, const Context& i
   return veto("foreign_setting", "'" + printable(key.text) + "' is not this agent's");
 }
 
+// nvmet takes a mounted disk as a namespace without a word, so the device behind one is judged like one that is written to.
+Veto judge_backing(const WriteAttribute& step, const Context& in) {
+  if (!step.path.ends_with("/device_path")) return {};
+  if (!step.value_device) return veto("undeclared_write", "'" + step.path + "' is not told its device by identity");
+  const DeviceKey& key = *step.value_device;
+  const auto& ledger = in.seen.records.value().exports;
+  const bool known = std::any_of(ledger.begin(), ledger.end(), [&](const ExportRecord& record) { return record.drive == key; });
+  if (key.text.starts_with("lv:nvx_") && is_our_stack(key, in.spec, in.seen)) return {};
+  const BlockDevice* device = in.seen.find(key);
+  if (device == nullptr) return veto("unseen_device", "'" + printable(key.text) + "' is not seen");
+  for (const Veto& found : unusable(*device, in.seen, known)) {
+    if (found.id == "guard.ledger" || (known && found.id == "guard.exported")) continue;
+    return {found.id, "'" + printable(key.text) + "': " + found.sentence};
+  }
+  const bool looked = std::any_of(in.action.steps.begin(), in.action.steps.end(), [&](const Step& other) {
+    const auto* look = std::get_if<RequireContent>(&other);
+    return look != nullptr && look->device == key && look->expected.empty() && !look->any_content;
+  });
+  if (!known && !looked) return veto("no_last_look", "nothing looks at '" + printable(key.text) + "' before it is exported first");
+  return {};
+}
+
 Veto judge_attribute(const WriteAttribute& step, const Context& in) {
   const std::string_view path = step.path;
   if (path.find("/../") != std::string_view::npos || path.starts_with("..")) {
     return veto("foreign_path", "'" + printable(path) + "' leaves its folder");
   }
   if (step.device) return judge_setting(*step.device, path, in);
-  if (path.starts_with(kNvmet)) return judge_nvmet(path, true, in);
+  if (path.starts_with(kNvmet)) {
+    Veto found = judge_nvmet(path, true, in);
+    return found.id.empty() ? judge_backing(step, in) : found;
+  }
   for (const std::string_view folder : {"/proc/sys/vm/", "/proc/sys/net/", "/sys/module/", "/sys/class/bdi/"}) {
     if (path.starts_with(folder)) return {};
   }

@@ -330,6 +330,33 @@ TEST_CASE("only what is ours is disconnected, stopped, unmounted or changed") {
   CHECK(judged(WriteAttribute{DeviceKey{"nvme:a0"}, "queue/scheduler", "none"}) == "guard.foreign_setting");
 }
 
+TEST_CASE("what nvmet is to serve is judged like what is written to") {
+  Inventory seen = machine({drive("nvme:a0")});
+  Action action;
+  WriteAttribute path;
+  path.path = "/sys/kernel/config/nvmet/subsystems/nqn.2026-11.io.nvstripe:pool:1/namespaces/1/device_path";
+  path.value = "/dev/disk/by-id/x";
+  action.steps = {path};
+  CHECK(guard::judge(action, Spec{}, seen).id == "guard.undeclared_write");
+  path.value_device = DeviceKey{"nvme:a0"};
+  action.steps = {path};
+  CHECK(guard::judge(action, Spec{}, seen).id == "guard.no_last_look");
+  RequireContent look;
+  look.device = {"nvme:a0"};
+  action.steps = {look, path};
+  CHECK(guard::judge(action, Spec{}, seen) == guard::Veto{});
+  seen.blocks.value().front().mount_points = {"/data"};
+  CHECK(guard::judge(action, Spec{}, seen).id == "guard.mounted");
+  seen.blocks.value().front().mount_points.clear();
+  seen.blocks.value().front().signatures = {{"linux_raid_member", "u", "", false}};
+  CHECK(guard::judge(action, Spec{}, seen).id == "guard.signature");
+  ExportRecord record;
+  record.drive = {"nvme:a0"};
+  seen.records.value().exports = {record};
+  action.steps = {path};
+  CHECK(guard::judge(action, Spec{}, seen) == guard::Veto{});
+}
+
 TEST_CASE("a group of our name without our tag is foreign") {
   Inventory seen = machine({});
   LvmGroup group;
