@@ -1,0 +1,103 @@
+// Owns the crash sweep: power is cut, or the daemon killed, before, within and after every durable operation on the way; then
+// all is started again and must reach the same end state, with no destructive command a second time except to redo an own
+// creation whose outcome was not recorded.
+#include <map>
+#include <set>
+
+#include "tests/sim/bench.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/seen.hpp"
+
+using namespace nvstripe;
+using namespace nvstripe::sim;
+
+namespace {
+
+using Prepare = void (*)(Bench&);
+
+void volume_md(Bench& bench) { add_targets_and_volume(bench, 2, 4, Stack::md); }
+void volume_lvm(Bench& bench) { add_targets_and_volume(bench, 2, 4, Stack::lvm); }
+void local_md(Bench& bench) {
+  add_local_ssds(bench, 3);
+  add_local_volume(bench, "scratch", 3, Stack::md);
+}
+void pool(Bench& bench) {
+  add_local_ssds(bench, 3);
+  add_pool(bench, "pool", {seen::hostnqn(seen::other_host_id())}, 1);
+}
+void slices(Bench& bench) {
+  add_local_ssds(bench, 2);
+  add_pool(bench, "pool", {seen::hostnqn(seen::other_host_id()), "nqn.2014-08.org.nvmexpress:uuid:0c0c0c0c-1111-4222-8333-444455556666"}, 4);
+}
+void both(Bench& bench) {
+  add_local_ssds(bench, 4);
+  add_local_volume(bench, "scratch", 2, Stack::md);
+  add_pool(bench, "pool", {seen::hostnqn(seen::other_host_id())}, 1);
+  add_targets_and_volume(bench, 1, 2, Stack::lvm);
+}
+
+// What the interrupted action had done already may be done once more; everything else happens once.
+void check_destruction(const Bench& bench, const std::string& interrupted) {
+  std::map<std::string, int> counts;
+  for (const std::string& line : bench.host.destructive) ++counts[line];
+  for (const auto& [line, count] : counts) {
+    const bool redo = line.starts_with(interrupted + ":") || line.find("vgremove") != std::string::npos;
+    INFO(line << ", interrupted: " << interrupted);
+    CHECK(count <= (redo ? 2 : 1));
+  }
+}
+
+void sweep(Prepare prepare, bool power_cut) {
+  Bench undisturbed;
+  prepare(undisturbed);
+  undisturbed.settle();
+  const std::string expected = end_state(undisturbed);
+  const int operations = undisturbed.clock.count();
+  REQUIRE(operations > 5);
+  for (const Clock::When when : {Clock::When::before, Clock::When::torn}) {
+    for (int at = 0; at < operations; ++at) {
+      if (when == Clock::When::torn && !undisturbed.clock.can_tear(at)) continue;
+      Bench bench;
+      prepare(bench);
+      bench.clock.crash_at(at, when);
+      INFO("operation " << at << " of " << operations << ", " << (when == Clock::When::before ? "before" : "torn") << (power_cut ? ", power cut" : ", daemon killed"));
+      REQUIRE(bench.settle_or_crash());
+      const bool open = !bench.journal.kept.intents.empty();
+      std::string interrupted = open ? bench.journal.kept.intents.front().action_id : "";
+      if (power_cut) bench.reboot();
+      else bench.restart_daemon();
+      bench.settle();
+      INFO(plan_text(bench.last.plan));
+      CHECK(end_state(bench) == expected);
+      CHECK(bench.journal.count_events("io.nvstripe.action.interrupted.v1") == (open ? 1 : 0));
+      check_destruction(bench, interrupted);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a crash anywhere on the way to an md volume converges") {
+  sweep(volume_md, false);
+  sweep(volume_md, true);
+}
+TEST_CASE("a crash anywhere on the way to an LVM volume converges") {
+  sweep(volume_lvm, false);
+  sweep(volume_lvm, true);
+}
+TEST_CASE("a crash anywhere on the way to a volume from local drives converges") {
+  sweep(local_md, false);
+  sweep(local_md, true);
+}
+TEST_CASE("a crash anywhere on the way to exported drives converges") {
+  sweep(pool, false);
+  sweep(pool, true);
+}
+TEST_CASE("a crash anywhere on the way to exported slices converges") {
+  sweep(slices, false);
+  sweep(slices, true);
+}
+TEST_CASE("a crash anywhere on a machine with both roles converges") {
+  sweep(both, false);
+  sweep(both, true);
+}
