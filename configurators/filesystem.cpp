@@ -1,3 +1,4 @@
+// Owns the decision what a volume's array carries, and the one action that makes a file system on it.
 #include "configurators/filesystem.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Owns the comparison of the recorded identity with what spec, DMI and machine-id say now.
 #include "configurators/host_identity.hpp"
 
 #include "agent/base/text.hpp"

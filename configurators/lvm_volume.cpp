@@ -1,3 +1,4 @@
+// Owns the command lines for volume groups: identity in the UUIDs of physical volumes and in tags, only our devices named.
 #include "configurators/lvm_volume.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Owns the command lines for arrays: UUID and explicit members always, inside the udev locks of all members.
 #include "configurators/md_array.hpp"
 
 #include "configurators/filesystem.hpp"

@@ -1,3 +1,4 @@
+// Owns the actions on mounts, and what stands in their way.
 #include "configurators/mount.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Owns the order of a release. What others need, or what is not ours, stays.
 #include "configurators/release.hpp"
 
 #include <algorithm>

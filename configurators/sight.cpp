@@ -1,3 +1,4 @@
+// Owns the names by which facets are spoken of.
 #include "configurators/sight.hpp"
 
 namespace nvstripe::configure {

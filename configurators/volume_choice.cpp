@@ -1,3 +1,4 @@
+// Owns candidates, spread and the refusals of a choice. What rules a device out is the guard's to say.
 #include "configurators/volume_choice.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Which machine this is: recorded once, and a mismatch stops everything.
 #include "configurators/host_identity.hpp"
 
 #include "tests/support/catch.hpp"

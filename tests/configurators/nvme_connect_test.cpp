@@ -1,3 +1,4 @@
+// Transport, parameters, existing controllers, and what a connection waits for.
 #include "configurators/nvme_connect.hpp"
 
 #include "tests/support/catch.hpp"

@@ -1,3 +1,4 @@
+// Owns the words for drafts, and the little that an action changes in a look.
 #include "tests/support/drafts.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Owns reading and rewriting golden files.
 #include "tests/support/golden.hpp"
 
 #include <cstdlib>

@@ -1,3 +1,4 @@
+// Owns the values of the healthy machine that tests begin with.
 #include "tests/support/seen.hpp"
 
 #include <algorithm>
