@@ -41,7 +41,7 @@ struct Activity {  // what the engine's hands are at, for people who wait
 
 class Board {
  public:
-  static constexpr std::size_t kMaxQueued = 16;    // requests nobody has taken yet: more means that the caller repeats itself
+  static constexpr std::size_t kMaxQueued = 16;  // requests nobody has taken yet: more means that the caller repeats itself
   static constexpr std::size_t kMaxRemembered = 64;  // finished requests kept for a caller who asks late
 
   // ---- engine side

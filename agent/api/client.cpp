@@ -39,7 +39,8 @@ Result<> await(int fd, short events, Clock::time_point until, const std::string&
     rc = ::poll(&waiting, 1, left_ms(until));
   } while (rc < 0 && errno == EINTR);
   if (rc < 0) return fail_errno("cannot wait for '" + path + "'");
-  if (rc == 0) return fail("the agent did not answer on '" + path + "' in time", kRemedy, std::make_error_code(std::errc::timed_out));
+  if (rc == 0)
+    return fail("the agent did not answer on '" + path + "' in time", kRemedy, std::make_error_code(std::errc::timed_out));
   return {};
 }
 

@@ -51,9 +51,7 @@ HttpResponse queue(const RouteContext& context, Verb verb, std::string argument)
   return {202, json::text(out)};
 }
 
-HttpResponse not_looked_yet() {
-  return refuse(503, "the agent has not looked at the machine yet", "try again in a moment");
-}
+HttpResponse not_looked_yet() { return refuse(503, "the agent has not looked at the machine yet", "try again in a moment"); }
 
 Status current_status(const RouteContext& context) {
   Status status = status_of(*context.board.snapshot());
@@ -61,8 +59,12 @@ Status current_status(const RouteContext& context) {
   return status;
 }
 
-HttpResponse get_status(const RouteContext& context, const HttpRequest&) { return {200, status_json(current_status(context))}; }
-HttpResponse get_volumes(const RouteContext& context, const HttpRequest&) { return {200, volumes_json(current_status(context))}; }
+HttpResponse get_status(const RouteContext& context, const HttpRequest&) {
+  return {200, status_json(current_status(context))};
+}
+HttpResponse get_volumes(const RouteContext& context, const HttpRequest&) {
+  return {200, volumes_json(current_status(context))};
+}
 
 HttpResponse get_devices(const RouteContext& context, const HttpRequest&) {
   const auto snapshot = context.board.snapshot();
@@ -112,20 +114,44 @@ HttpResponse get_events(const RouteContext& context, const HttpRequest& request)
   return {200, json::text(json::events_document(*events))};
 }
 
+// Each with its kind and the text that the store keeps, so that a bundle can be planned with.
+HttpResponse get_records(const RouteContext& context, const HttpRequest&) {
+  const auto records = context.store.records();
+  if (!records) return refuse(500, records.error().what, records.error().remedy);
+  boost::json::array list;
+  const auto add = [&list](const Record& record) {
+    list.emplace_back(boost::json::object{{"kind", record_kind(record)}, {"text", json::record_text(record)}});
+  };
+  if (records->identity) add(*records->identity);
+  for (const VolumeRecord& record : records->volumes) add(record);
+  for (const ExportRecord& record : records->exports) add(record);
+  for (const ConnectionRecord& record : records->connections) add(record);
+  for (const TuningRecord& record : records->tunings) add(record);
+  for (const HoldRecord& record : records->holds) add(record);
+  boost::json::object out = json::document();
+  out["records"] = std::move(list);
+  return {200, json::text(out)};
+}
+
 HttpResponse get_request(const RouteContext& context, const HttpRequest& request) {
   const auto id = parse_number(request.path.substr(std::string_view("/v1/requests/").size()));
   const auto progress = id ? context.board.progress(*id) : std::nullopt;
-  if (!progress) return refuse(404, "no request '" + request.path.substr(13) + "' is known", "requests are forgotten when the agent restarts");
+  if (!progress)
+    return refuse(404, "no request '" + request.path.substr(13) + "' is known",
+                  "requests are forgotten when the agent restarts");
   return {200, progress_json(*id, *progress)};
 }
 
-HttpResponse post_plan(const RouteContext& context, const HttpRequest& request) { return queue(context, Verb::plan, request.body); }
+HttpResponse post_plan(const RouteContext& context, const HttpRequest& request) {
+  return queue(context, Verb::plan, request.body);
+}
 HttpResponse post_apply(const RouteContext& context, const HttpRequest& request) {
   return queue(context, Verb::apply, field(request, "accept"));
 }
 HttpResponse post_hold(const RouteContext& context, const HttpRequest& request) {
   const std::string object = field(request, "object");
-  if (object.empty()) return refuse(400, "no object to hold is named", "send {\"object\": \"volume:NAME\"} or {\"object\": \"all\"}");
+  if (object.empty())
+    return refuse(400, "no object to hold is named", "send {\"object\": \"volume:NAME\"} or {\"object\": \"all\"}");
   return queue(context, Verb::hold, object);
 }
 HttpResponse post_release(const RouteContext& context, const HttpRequest& request) {
@@ -145,6 +171,7 @@ constexpr Route kRoutes[] = {
     {"GET", "/v1/spec", Access::everybody, get_spec},
     {"GET", "/v1/identity", Access::everybody, get_identity},
     {"GET", "/v1/inventory", Access::everybody, get_inventory},
+    {"GET", "/v1/records", Access::root, get_records},
     {"GET", "/v1/requests/", Access::everybody, get_request},  // and a number
     {"POST", "/v1/plan", Access::everybody, post_plan},        // changes nothing
     {"POST", "/v1/apply", Access::root, post_apply},
@@ -166,11 +193,11 @@ HttpResponse respond(const RouteContext& context, const HttpRequest& request) {
     if (!matches(route, request.path)) continue;
     path_known = true;
     if (route.method != request.method) continue;
-    if (route.access == Access::root && request.uid != 0)
-      return refuse(403, "only root may do this", "use sudo");
+    if (route.access == Access::root && request.uid != 0) return refuse(403, "only root may do this", "use sudo");
     return route.answer(context, request);
   }
-  if (path_known) return refuse(405, "'" + request.method + "' is not possible on '" + request.path + "'", "see docs/operations.md");
+  if (path_known)
+    return refuse(405, "'" + request.method + "' is not possible on '" + request.path + "'", "see docs/operations.md");
   return refuse(404, "there is no '" + printable(request.path) + "'", "see docs/operations.md");
 }
 

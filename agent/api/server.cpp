@@ -26,10 +26,10 @@ namespace http = boost::beast::http;
 using Local = asio::local::stream_protocol;
 using Code = boost::system::error_code;
 
-constexpr std::uint32_t kMaxHeaderBytes = 8 * 1024;    // curl and our CLI send under 300
-constexpr std::uint64_t kMaxBodyBytes = 512 * 1024;    // a spec for 1,000 connections is under 200 KiB
+constexpr std::uint32_t kMaxHeaderBytes = 8 * 1024;  // curl and our CLI send under 300
+constexpr std::uint64_t kMaxBodyBytes = 512 * 1024;  // a spec for 1,000 connections is under 200 KiB
 constexpr int kMaxSessions = 64;
-constexpr int kMaxUnprivilegedSessions = 48;           // the rest stays free for root
+constexpr int kMaxUnprivilegedSessions = 48;  // the rest stays free for root
 constexpr auto kReadDeadline = std::chrono::seconds(10);
 constexpr auto kWriteDeadline = std::chrono::seconds(10);
 constexpr auto kTick = std::chrono::seconds(1);
@@ -51,8 +51,7 @@ std::uint32_t peer_uid(Local::socket& socket) {
 
 class Session : public std::enable_shared_from_this<Session> {
  public:
-  Session(Shared& shared, Local::socket socket, std::uint32_t uid)
-      : shared_(shared), stream_(std::move(socket)), uid_(uid) {
+  Session(Shared& shared, Local::socket socket, std::uint32_t uid) : shared_(shared), stream_(std::move(socket)), uid_(uid) {
     ++shared_.sessions;
     if (uid_ != 0) ++shared_.unprivileged;
   }
@@ -75,8 +74,8 @@ class Session : public std::enable_shared_from_this<Session> {
  private:
   void on_read(Code code) {
     if (code == http::error::body_limit || code == http::error::header_limit)
-      return write(HttpResponse{413, R"({"api_version":1,"error":{"what":"the request is too large","remedy":"send less"}})"},
-                   false);
+      return write(
+          HttpResponse{413, R"({"api_version":1,"error":{"what":"the request is too large","remedy":"send less"}})"}, false);
     if (code) return;  // gone, silent or not HTTP: nothing to answer
     const auto& message = parser_->get();
     HttpRequest request;

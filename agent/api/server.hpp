@@ -27,7 +27,7 @@ class Server {
   // Binds `path` (a left-over socket file is replaced; the instance lock is the caller's affair), mode 0666, and serves in
   // a thread of its own until destroyed. `tick` runs in that thread about once a second.
   [[nodiscard]] static Result<std::unique_ptr<Server>> start(const std::string& path, Respond respond,
-                                                            std::function<void()> tick = {});
+                                                             std::function<void()> tick = {});
   virtual ~Server() = default;
 };
 

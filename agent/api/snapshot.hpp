@@ -23,7 +23,7 @@ struct Snapshot {
   std::string taken;         // RFC 3339; empty: nothing was looked at yet
   SpecState spec;
   PassReport pass;
-  std::string pass_error;    // why the last pass could not run at all
+  std::string pass_error;  // why the last pass could not run at all
 };
 
 }  // namespace nvstripe::api

@@ -83,8 +83,10 @@ void set_transport(const Spec& spec, const Inventory& seen, VolumeStatus& volume
     std::string problem;
     for (const TargetView& target : seen.targets.value())
       if (target.connection == connection->name) problem = target.rdma_problem;
-    if (member.transport == "rdma") why.insert("both ends can do RDMA");
-    else why.insert("no RDMA to '" + connection->name + "'" + (problem.empty() ? "" : ": " + problem));
+    if (member.transport == "rdma")
+      why.insert("both ends can do RDMA");
+    else
+      why.insert("no RDMA to '" + connection->name + "'" + (problem.empty() ? "" : ": " + problem));
   }
   volume.transport = join({transports.begin(), transports.end()}, "+");
   volume.transport_reason = join({why.begin(), why.end()}, "; ");
@@ -125,7 +127,8 @@ void add_plan(const Snapshot& snapshot, const std::string& object, VolumeStatus&
   for (const Action& action : snapshot.pass.plan.actions)
     if (action.object == object) volume.pending.push_back(action.sentence);
   for (const ActionOutcome& outcome : snapshot.pass.outcomes)
-    if (!outcome.error.empty() && (outcome.id.ends_with(":" + volume.name) || outcome.id.find(":" + volume.name + "/") != std::string::npos))
+    if (!outcome.error.empty() &&
+        (outcome.id.ends_with(":" + volume.name) || outcome.id.find(":" + volume.name + "/") != std::string::npos))
       volume.waits_for.push_back(Reason{"action.failed", outcome.error, outcome.remedy});
 }
 
@@ -207,8 +210,8 @@ void add_hosts(const Inventory& seen, const ExportSpec& wanted, ExportStatus& st
     if (record.export_name == wanted.name && !record.retired) subsystems.insert(record.subsystem_nqn);
   for (const TargetSubsystem& subsystem : seen.exports.value().subsystems) {
     if (!subsystems.contains(subsystem.nqn)) continue;
-    const auto enabled = static_cast<std::uint64_t>(
-        std::count_if(subsystem.namespaces.begin(), subsystem.namespaces.end(), [](const TargetNamespace& n) { return n.enabled; }));
+    const auto enabled = static_cast<std::uint64_t>(std::count_if(subsystem.namespaces.begin(), subsystem.namespaces.end(),
+                                                                  [](const TargetNamespace& n) { return n.enabled; }));
     status.namespaces += enabled;
     for (const std::string& host : subsystem.allowed_hosts) status.hosts.push_back(ExportHost{host, enabled, "unknown"});
     for (const TargetPort& port : seen.exports.value().ports)
@@ -242,9 +245,12 @@ ExportStatus export_of(const Snapshot& snapshot, const ExportSpec& wanted) {
     if (!outcome.error.empty() && outcome.id.find(":" + wanted.name) != std::string::npos)
       status.waits_for.push_back(Reason{"action.failed", outcome.error, outcome.remedy});
   const bool all = ledger > 0 && status.namespaces >= ledger && !status.listens.empty();
-  if (all && status.waits_for.empty()) status.state = "serving";
-  else if (status.namespaces > 0 && !status.listens.empty()) status.state = "partial";
-  else status.state = refused ? "refused" : "waiting";
+  if (all && status.waits_for.empty())
+    status.state = "serving";
+  else if (status.namespaces > 0 && !status.listens.empty())
+    status.state = "partial";
+  else
+    status.state = refused ? "refused" : "waiting";
   if (!all && !hold_of(seen, "export:" + wanted.name).empty()) status.state = "held";
   return status;
 }
@@ -341,22 +347,32 @@ Status status_of(const Snapshot& snapshot) {
 
 std::string_view to_text(VolumeState state) {
   switch (state) {
-    case VolumeState::mounted: return "mounted";
-    case VolumeState::degraded: return "degraded";
-    case VolumeState::pending: return "pending";
-    case VolumeState::waiting: return "waiting";
-    case VolumeState::refused: return "refused";
-    case VolumeState::released: return "released";
-    case VolumeState::data_lost: return "data_lost";
-    case VolumeState::unclaimed: return "unclaimed";
+    case VolumeState::mounted:
+      return "mounted";
+    case VolumeState::degraded:
+      return "degraded";
+    case VolumeState::pending:
+      return "pending";
+    case VolumeState::waiting:
+      return "waiting";
+    case VolumeState::refused:
+      return "refused";
+    case VolumeState::released:
+      return "released";
+    case VolumeState::data_lost:
+      return "data_lost";
+    case VolumeState::unclaimed:
+      return "unclaimed";
   }
   return "waiting";
 }
 
 int exit_code_of(const Status& status) {
-  if (!status.spec.problem.empty() || !status.pass_error.empty() || !status.failures.empty() || !status.others.empty()) return 2;
+  if (!status.spec.problem.empty() || !status.pass_error.empty() || !status.failures.empty() || !status.others.empty())
+    return 2;
   for (const VolumeStatus& volume : status.volumes)
-    if (volume.state != VolumeState::mounted && volume.state != VolumeState::released && volume.state != VolumeState::unclaimed)
+    if (volume.state != VolumeState::mounted && volume.state != VolumeState::released &&
+        volume.state != VolumeState::unclaimed)
       return 2;
   for (const ExportStatus& entry : status.exports)
     if (entry.state != "serving" && entry.state != "held") return 2;

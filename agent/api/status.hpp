@@ -38,7 +38,8 @@ struct VolumeStatus {
 };
 
 struct ConnectionStatus {
-  std::string name, address, transport, state, problem;  // state: live, reachable, unreachable, silent, unknown or the controller's
+  std::string name, address, transport, state,
+      problem;  // state: live, reachable, unreachable, silent, unknown or the controller's
   std::uint64_t controllers = 0, queues = 0;
   std::vector<Reason> waits_for;
 };
@@ -65,13 +66,13 @@ struct Status {
   std::vector<VolumeStatus> volumes;
   std::vector<ConnectionStatus> connections;
   std::vector<ExportStatus> exports;
-  std::vector<Reason> others;                                     // conflicts that belong to none of these
-  std::vector<std::pair<std::string, std::string>> holds;         // object, why
-  std::vector<std::pair<std::string, Reason>> tuning;             // subject, note
-  std::vector<ActionOutcome> failures;                            // actions of the last pass that failed
-  std::vector<std::string> withheld;                              // sentences that wait for apply or acceptance
+  std::vector<Reason> others;                              // conflicts that belong to none of these
+  std::vector<std::pair<std::string, std::string>> holds;  // object, why
+  std::vector<std::pair<std::string, Reason>> tuning;      // subject, note
+  std::vector<ActionOutcome> failures;                     // actions of the last pass that failed
+  std::vector<std::string> withheld;                       // sentences that wait for apply or acceptance
   std::string digest;
-  std::vector<std::string> cannot_see;                            // facets and their reasons, and notes of collectors
+  std::vector<std::string> cannot_see;  // facets and their reasons, and notes of collectors
 };
 
 [[nodiscard]] Status status_of(const Snapshot& snapshot);

@@ -17,7 +17,9 @@ bj::array texts(const std::vector<std::string>& values) {
   return out;
 }
 
-bj::object reason(const Reason& value) { return {{"id", value.id}, {"why", printable(value.why)}, {"remedy", printable(value.remedy)}}; }
+bj::object reason(const Reason& value) {
+  return {{"id", value.id}, {"why", printable(value.why)}, {"remedy", printable(value.remedy)}};
+}
 
 bj::array reasons(const std::vector<Reason>& values) {
   bj::array out;
@@ -29,10 +31,10 @@ bj::object volume_object(const VolumeStatus& volume) {
   bj::array members;
   for (const MemberStatus& member : volume.members)
     members.emplace_back(bj::object{{"key", member.key},
-                                      {"kernel_name", member.kernel_name},
-                                      {"connection", member.connection},
-                                      {"transport", member.transport},
-                                      {"state", member.state}});
+                                    {"kernel_name", member.kernel_name},
+                                    {"connection", member.connection},
+                                    {"transport", member.transport},
+                                    {"state", member.state}});
   return {{"name", volume.name},
           {"state", to_text(volume.state)},
           {"path", volume.mount_path},
@@ -60,13 +62,13 @@ bj::array connection_array(const Status& status) {
   bj::array connections;
   for (const ConnectionStatus& connection : status.connections)
     connections.emplace_back(bj::object{{"name", connection.name},
-                                          {"address", connection.address},
-                                          {"transport", connection.transport},
-                                          {"state", connection.state},
-                                          {"problem", connection.problem},
-                                          {"controllers", connection.controllers},
-                                          {"queues", connection.queues},
-                                          {"waits_for", reasons(connection.waits_for)}});
+                                        {"address", connection.address},
+                                        {"transport", connection.transport},
+                                        {"state", connection.state},
+                                        {"problem", connection.problem},
+                                        {"controllers", connection.controllers},
+                                        {"queues", connection.queues},
+                                        {"waits_for", reasons(connection.waits_for)}});
   return connections;
 }
 
@@ -77,12 +79,12 @@ bj::array export_array(const Status& status) {
     for (const ExportHost& host : entry.hosts)
       hosts.emplace_back(bj::object{{"nqn", host.nqn}, {"namespaces", host.namespaces}, {"connected", host.connected}});
     exports.emplace_back(bj::object{{"name", entry.name},
-                                      {"state", entry.state},
-                                      {"drives", entry.drives},
-                                      {"namespaces", entry.namespaces},
-                                      {"listens", texts(entry.listens)},
-                                      {"hosts", std::move(hosts)},
-                                      {"waits_for", reasons(entry.waits_for)}});
+                                    {"state", entry.state},
+                                    {"drives", entry.drives},
+                                    {"namespaces", entry.namespaces},
+                                    {"listens", texts(entry.listens)},
+                                    {"hosts", std::move(hosts)},
+                                    {"waits_for", reasons(entry.waits_for)}});
   }
   return exports;
 }
@@ -98,8 +100,8 @@ bj::object spec_object(const SpecState& spec) {
 bj::array line_array(const std::vector<ActionOutcome>& lines) {
   bj::array out;
   for (const ActionOutcome& line : lines)
-    out.emplace_back(
-        bj::object{{"id", line.id}, {"sentence", line.sentence}, {"error", printable(line.error)}, {"remedy", printable(line.remedy)}});
+    out.emplace_back(bj::object{
+        {"id", line.id}, {"sentence", line.sentence}, {"error", printable(line.error)}, {"remedy", printable(line.remedy)}});
   return out;
 }
 
@@ -115,25 +117,25 @@ std::string status_json(const Status& status) {
   }
   bj::object out = json::document();
   const bj::object fields{{"version", status.version},
-                         {"taken", status.taken},
-                         {"ok", exit_code_of(status) == 0},
-                         {"host_id", status.host_id},
-                         {"host_nqn", status.host_nqn},
-                         {"hostname", status.hostname},
-                         {"provider", status.provider},
-                         {"activity", status.activity},
-                         {"spec", spec_object(status.spec)},
-                         {"pass_error", status.pass_error},
-                         {"volumes", volume_array(status)},
-                         {"connections", connection_array(status)},
-                         {"exports", export_array(status)},
-                         {"conflicts", reasons(status.others)},
-                         {"holds", std::move(holds)},
-                         {"tuning", std::move(tuning)},
-                         {"failures", line_array(status.failures)},
-                         {"withheld", texts(status.withheld)},
-                         {"digest", status.digest},
-                         {"cannot_see", texts(status.cannot_see)}};
+                          {"taken", status.taken},
+                          {"ok", exit_code_of(status) == 0},
+                          {"host_id", status.host_id},
+                          {"host_nqn", status.host_nqn},
+                          {"hostname", status.hostname},
+                          {"provider", status.provider},
+                          {"activity", status.activity},
+                          {"spec", spec_object(status.spec)},
+                          {"pass_error", status.pass_error},
+                          {"volumes", volume_array(status)},
+                          {"connections", connection_array(status)},
+                          {"exports", export_array(status)},
+                          {"conflicts", reasons(status.others)},
+                          {"holds", std::move(holds)},
+                          {"tuning", std::move(tuning)},
+                          {"failures", line_array(status.failures)},
+                          {"withheld", texts(status.withheld)},
+                          {"digest", status.digest},
+                          {"cannot_see", texts(status.cannot_see)}};
   for (const auto& field : fields) out.emplace(field.key(), field.value());
   return json::text(out);
 }
