@@ -1,0 +1,194 @@
+// Owns the wiring of the service. Threads: main (signals), engine, API; the target watch has its own.
+#include "agent/daemon/service.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <systemd/sd-daemon.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <ctime>
+#include <thread>
+
+#include <boost/json.hpp>
+
+#include "agent/api/client.hpp"
+#include "agent/api/routes.hpp"
+#include "agent/daemon/engine.hpp"
+#include "agent/daemon/watches.hpp"
+#include "agent/engine/machine.hpp"
+#include "agent/host/command.hpp"
+#include "agent/host/reader.hpp"
+#include "agent/host/targets.hpp"
+#include "agent/host/tools.hpp"
+#include "agent/host/uevents.hpp"
+#include "agent/model/event.hpp"
+#include "agent/model/json.hpp"
+#include "agent/store/store.hpp"
+#include "configurators/release.hpp"
+#include "configurators/tuning.hpp"
+
+namespace nvstripe::daemon {
+namespace {
+
+constexpr const char* kLockPath = "/run/nvstripe/nvstriped.lock";
+constexpr const char* kStatePath = "/var/lib/nvstripe/state.db";
+constexpr std::int64_t kSilentEngineMs = 15 * 60'000;  // longer than any step's deadline: then the watchdog may act
+constexpr int kStopStepMs = 20;
+constexpr int kStopWaitMs = 8'000;  // for the step at hand; a crash after that is what recovery is for
+
+std::int64_t now_ms() {
+  timespec now{};
+  ::clock_gettime(CLOCK_BOOTTIME, &now);
+  return static_cast<std::int64_t>(now.tv_sec) * 1000 + now.tv_nsec / 1'000'000;
+}
+
+std::string now_text() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  ::gmtime_r(&now, &parts);
+  char text[32];
+  (void)std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+int end_with(const Error& error) {
+  std::fprintf(stderr, "%s%s%s\n", error.what.c_str(), error.remedy.empty() ? "" : "; ", error.remedy.c_str());
+  return 1;
+}
+
+Result<Fd> only_instance() {
+  for (const char* folder : {"/run/nvstripe", "/var/lib/nvstripe"})
+    if (::mkdir(folder, 0755) != 0 && errno != EEXIST) return fail_errno("cannot make '" + std::string(folder) + "'");
+  Fd lock(::open(kLockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (lock.get() < 0) return fail_errno("cannot open '" + std::string(kLockPath) + "'");
+  if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0)
+    return fail_errno("another nvstriped runs already", errno, "'systemctl status nvstriped' shows it");
+  return lock;
+}
+
+void start_volumes_target() {
+  const auto done = host::run_command(
+      {.argv = {"systemctl", "--no-block", "start", "nvstripe-volumes.target"}, .deadline = std::chrono::seconds(10)});
+  if (!done || done->exit_status != 0) std::fputs("cannot start 'nvstripe-volumes.target'\n", stderr);
+}
+
+EventDraft started_event() {
+  return EventDraft{std::string(event::kAgentStarted), "agent",
+                    json::text(boost::json::object{{"version", NVSTRIPE_VERSION}})};
+}
+
+MachineParts machine_parts(host::TargetWatch& targets, api::SharedStore& store) {
+  MachineParts parts;
+  parts.reader = host::live_reader([](std::string_view command, const std::vector<std::string>& devices) {
+    return host::read_output(host::live_runner(), command, devices);
+  });
+  parts.targets = &targets;
+  if (auto uevents = host::Uevents::open()) parts.uevents = std::move(*uevents);
+  parts.records = [&store]() -> Facet<Records> {
+    auto records = store.records();
+    return records ? Facet<Records>::known(std::move(*records)) : Facet<Records>::unavailable(records.error().what);
+  };
+  return parts;
+}
+
+struct Watches {
+  FolderWatch folders;
+  PolledFile mounts{"/proc/self/mountinfo"}, arrays{"/proc/mdstat"};
+  std::unique_ptr<host::Uevents> uevents;
+};
+
+Result<> open_watches(Watches& watches) {
+  CHECKED(watches.folders.open());
+  TRY(watches.uevents, host::Uevents::open());
+  return {};
+}
+
+void connect_watches(Watches& watches, SpecSource& specs, EngineParts& parts) {
+  host::Uevents* uevents = watches.uevents.get();
+  parts.sources = {watches.mounts.source(), watches.arrays.source(),
+                   ChangeSource{uevents->fd(), POLLIN, [uevents] { return uevents->drain(); }}};
+  parts.watch_specs = [&watches, &specs] { watches.folders.watch(specs.watched()); };
+  parts.spec_fd = watches.folders.fd();
+  parts.pulse = [] { return controller_pulse("/sys"); };
+}
+
+sigset_t block_ending_signals() {
+  sigset_t ending;
+  sigemptyset(&ending);
+  sigaddset(&ending, SIGTERM);
+  sigaddset(&ending, SIGINT);
+  ::pthread_sigmask(SIG_BLOCK, &ending, nullptr);  // all threads inherit it; only the first one waits for them
+  (void)std::signal(SIGPIPE, SIG_IGN);
+  return ending;
+}
+
+void run_until_signal(Engine& engine, api::SharedStore& store, const sigset_t& ending) {
+  std::atomic<bool> ended{false};
+  std::thread thread([&engine, &ended] {
+    engine.run();
+    ended = true;
+  });
+  int got = 0;
+  while (::sigwait(&ending, &got) != 0) {
+  }
+  (void)::sd_notify(0, "STOPPING=1");
+  engine.stop();
+  for (int waited = 0; !ended && waited < kStopWaitMs; waited += kStopStepMs) ::poll(nullptr, 0, kStopStepMs);
+  // An event that cannot be written is only a missing line.
+  (void)store.write({}, {EventDraft{std::string(event::kAgentStopped), "agent", "{}"}});
+  if (!ended) ::_exit(0);  // a step is under way in a child, which goes on; the next start looks at what came of it
+  thread.join();
+}
+
+}  // namespace
+
+int serve() {
+  const sigset_t ending = block_ending_signals();
+  const auto lock = only_instance();
+  if (!lock) return end_with(lock.error());
+  auto opened = store::Store::open(kStatePath);
+  if (!opened) return end_with(opened.error());
+  api::SharedStore store(std::move(*opened));
+  const Fd wake(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+  const auto wake_up = [fd = wake.get()] {
+    const std::uint64_t one = 1;
+    (void)!::write(fd, &one, sizeof one);  // full: awake already
+  };
+  api::Board board;
+  board.set_wake(wake_up);
+  board.beat(now_ms());
+  const auto tick = [&board] {
+    if (now_ms() - board.last_beat_ms() < kSilentEngineMs) (void)::sd_notify(0, "WATCHDOG=1");
+  };
+  const api::RouteContext routes{board, store};
+  const auto respond = [&routes](const api::HttpRequest& request) { return api::respond(routes, request); };
+  const auto server = api::Server::start(api::kSocketPath, respond, tick);
+  if (!server) return end_with(server.error());
+  if (const auto written = store.write({}, {started_event()}); !written) return end_with(written.error());
+
+  Watches watches;
+  if (const auto watched = open_watches(watches); !watched) return end_with(watched.error());
+  SpecSource specs(SpecPlaces{}, load_spec_or_error, now_text);
+  host::TargetWatch targets(wake_up);
+  Machine machine(machine_parts(targets, store));
+  EngineParts parts{machine, store, board, specs, load_spec_or_error};
+  connect_watches(watches, specs, parts);
+  parts.wake_fd = wake.get();
+  parts.volumes_ready = start_volumes_target;
+  parts.release_volume = configure::release_volume;
+  parts.revert_tuning = configure::revert_tuning;
+  parts.now_ms = now_ms;
+  parts.now_text = now_text;
+  Engine engine(std::move(parts));
+  (void)::sd_notify(0, "READY=1\nSTATUS=serving");
+  run_until_signal(engine, store, ending);
+  return 0;
+}
+
+}  // namespace nvstripe::daemon
