@@ -1,0 +1,131 @@
+// Owns how commands are spelled, the only CLI11 code. Usage errors end with 64; everything else is the command's affair.
+#include <unistd.h>
+
+#include <cstdlib>
+#include <map>
+
+#include <CLI/CLI.hpp>
+
+#include "agent/api/client.hpp"
+#include "agent/base/units.hpp"
+#include "agent/cli/commands.hpp"
+
+namespace {
+
+using namespace nvstripe::cli;
+
+struct Given {
+  std::string format = "table", socket = nvstripe::api::kSocketPath, accept, volume, file, timeout = "5m";
+  Machine machine;
+  std::vector<std::string> volumes;
+  bool all = false, follow = false;
+  unsigned limit = 100;
+};
+
+Context context_of(const Given& given) {
+  Context context;
+  context.format = given.format == "json" ? Format::json : (given.format == "yaml" ? Format::yaml : Format::table);
+  context.terminal = ::isatty(STDOUT_FILENO) == 1;
+  const char* no_colour = std::getenv("NO_COLOR");
+  context.colour = context.terminal && (no_colour == nullptr || *no_colour == '\0');
+  context.socket = given.socket;
+  return context;
+}
+
+void add_machine(CLI::App* command, Given& given) {
+  command->add_option("--host", given.machine.host, "a captured machine: a folder laid out like / or a .tree file")
+      ->check(CLI::ExistingPath);
+  command->add_option("--spec", given.machine.spec, "plan for this spec file instead of the one in force")
+      ->check(CLI::ExistingFile);
+}
+
+using Run = std::function<int(const Context&)>;
+
+void add_reading(CLI::App& app, Given& given, std::map<CLI::App*, Run>& runs) {
+  auto* devices_command = app.add_subcommand("devices", "list block devices and whether they may be used");
+  add_machine(devices_command, given);
+  runs[devices_command] = [&](const Context& c) { return devices(c, given.machine); };
+  auto* plan_command = app.add_subcommand("plan", "say what would be done, and do nothing");
+  add_machine(plan_command, given);
+  runs[plan_command] = [&](const Context& c) { return plan(c, given.machine); };
+  runs[app.add_subcommand("status", "show volumes, connections, exports and what they wait for")] = status;
+  runs[app.add_subcommand("volumes", "list volumes")] = volumes;
+  auto* wait_command = app.add_subcommand("wait", "wait until volumes are mounted");
+  wait_command->add_option("volume", given.volumes, "volumes; none: all of the spec");
+  wait_command->add_option("--timeout", given.timeout, "such as 30s or 5m; a number alone is seconds")
+      ->capture_default_str();
+  runs[wait_command] = [&](const Context& c) {
+    const bool bare = given.timeout.find_first_not_of("0123456789") == std::string::npos;
+    const auto timeout = nvstripe::parse_duration(bare ? given.timeout + "s" : given.timeout);
+    return timeout ? wait_for_volumes(c, given.volumes, *timeout) : complain(c, timeout.error(), kUsage);
+  };
+  auto* events_command = app.add_subcommand("events", "list what happened");
+  events_command->add_flag("--follow,-f", given.follow, "go on as more happens");
+  events_command->add_option("--limit,-n", given.limit, "how many of the newest")->capture_default_str();
+  runs[events_command] = [&](const Context& c) { return events(c, given.follow, given.limit); };
+}
+
+void add_changing(CLI::App& app, Given& given, std::map<CLI::App*, Run>& runs) {
+  auto* apply_command = app.add_subcommand("apply", "do what waits for consent, and lift holds");
+  apply_command->add_option("--accept", given.accept, "digest of the plan whose destruction is accepted");
+  runs[apply_command] = [&](const Context& c) { return nvstripe::cli::apply(c, given.accept); };
+  auto* hold_command = app.add_subcommand("hold", "keep the agent's hands off a volume, or off everything");
+  auto* held = hold_command->add_option("volume", given.volume, "a volume, or an object such as export:NAME");
+  hold_command->add_flag("--all", given.all, "everything")->excludes(held);
+  runs[hold_command] = [&](const Context& c) {
+    if (given.all == !given.volume.empty())
+      return complain(c, nvstripe::Error{"nothing to hold is named", "name a volume, or say --all", {}}, kUsage);
+    const bool object = given.volume.find(':') != std::string::npos || given.volume == "tuning";
+    const std::string named = object ? given.volume : "volume:" + given.volume;
+    return hold(c, given.all ? std::string("all") : named);
+  };
+  auto* release_command = app.add_subcommand("release", "unmount and disconnect a volume, leaving its data");
+  release_command->add_option("volume", given.volume)->required();
+  runs[release_command] = [&](const Context& c) { return release(c, given.volume); };
+  runs[app.add_subcommand("revert", "undo all tuning")] = revert;
+  auto* identity_command = app.add_subcommand("identity", "show who this machine is to its targets");
+  identity_command->require_subcommand(0, 1);
+  runs[identity_command] = identity;
+  runs[identity_command->add_subcommand("adopt", "record this machine's present identity")] = identity_adopt;
+}
+
+void add_files(CLI::App& app, Given& given, std::map<CLI::App*, Run>& runs) {
+  auto* config = app.add_subcommand("config", "check and show the spec");
+  config->require_subcommand(1);
+  auto* check = config->add_subcommand("check", "check the spec folders, or one file");
+  check->add_option("file", given.file)->check(CLI::ExistingFile);
+  runs[check] = [&](const Context& c) { return config_check(c, given.file); };
+  runs[config->add_subcommand("show", "print the merged spec with all values in force")] = config_show;
+  runs[config->add_subcommand("schema", "print the JSON schema of the spec")] = config_schema;
+  auto* bundle_command = app.add_subcommand("bundle", "capture this machine into a .tree file, without secrets");
+  bundle_command->add_option("file", given.file, "where to; none: a name of its own in this folder");
+  runs[bundle_command] = [&](const Context& c) { return bundle(c, given.file); };
+}
+
+CLI::App* deepest(CLI::App* app) {
+  const auto chosen = app->get_subcommands();
+  return chosen.empty() ? app : deepest(chosen.front());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("nvstripe: NVMe drives, local and remote, as one striped and mounted volume");
+  app.set_version_flag("--version", NVSTRIPE_VERSION);
+  app.require_subcommand(1);
+  app.fallthrough();
+  Given given;
+  app.add_option("-o,--output", given.format, "table, json or yaml")->check(CLI::IsMember({"table", "json", "yaml"}));
+  app.add_option("--socket", given.socket, "the agent's socket")->group("");
+  std::map<CLI::App*, Run> runs;
+  add_reading(app, given, runs);
+  add_changing(app, given, runs);
+  add_files(app, given, runs);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kFine : kUsage;
+  }
+  const auto run = runs.find(deepest(&app));
+  return run == runs.end() ? kUsage : run->second(context_of(given));
+}
