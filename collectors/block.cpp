@@ -30,7 +30,8 @@ struct Scan {
 
 BlockQueue read_queue(const host::Reader& reader, const std::string& folder) {
   BlockQueue queue;
-  for (const std::string_view word : words(reader.attribute(folder + "/queue/scheduler"))) {
+  const std::string offered = reader.attribute(folder + "/queue/scheduler");
+  for (const std::string_view word : words(offered)) {
     const bool chosen = word.size() > 2 && word.front() == '[' && word.back() == ']';
     const std::string name(chosen ? word.substr(1, word.size() - 2) : word);
     if (chosen) queue.scheduler = name;

@@ -123,6 +123,14 @@ TEST_CASE("A-14 A-15 A-16 with multipath on, hidden paths lead to controllers an
   CHECK(device(seen, "nvme3n1").kind == DeviceKind::local_ssd);
 }
 
+TEST_CASE("A-75 the chosen scheduler and all that are offered are read") {
+  const BlockQueue queue = device(look_at("aws-i4i"), "nvme2n1").queue;
+  CHECK(queue.scheduler == "none");
+  CHECK(queue.schedulers == std::vector<std::string>{"none", "mq-deadline"});
+  CHECK(queue.read_ahead_kb == 128u);
+  CHECK_FALSE(queue.wbt_lat_usec.has_value());
+}
+
 TEST_CASE("A-16 with multipath off two paths to one namespace have one identity and are refused") {
   const Inventory seen = look_at("multipath-off");
   CHECK(device(seen, "nvme0n1").ambiguous_key);

@@ -110,6 +110,31 @@ TEST_CASE("every fixture printed again reads as the same machine") {
   }
 }
 
+TEST_CASE("a machine captured as a folder reads as the same machine as a tree") {
+  const Folder folder;
+  const auto unpack = [&](const auto& self, const std::string& path, const host::TreeNode& node) -> void {
+    if (node.kind == host::Entry::link)
+      folder.link(path.substr(1), node.text);
+    else if (node.kind != host::Entry::folder)
+      folder.put(path.substr(1), node.text);
+    else
+      fs::create_directories(folder.path() / path.substr(path.empty() ? 0 : 1));
+    for (const auto& [name, child] : node.children) self(self, path + "/" + name, child);
+  };
+  for (const char* name : {"aws-i4i", "storage", "multipath-on"}) {  // without error entries, which a folder cannot have
+    CAPTURE(name);
+    fs::remove_all(folder.path());
+    unpack(unpack, "", host::parse_tree(fixture::tree_of(name)).value().root());
+    const std::string as_folder = fixture::summary(fixture::look_at(*folder.reader()));
+    const auto notes_off = [](std::string text) {  // notes quote paths in the words of each reader
+      for (std::size_t at = text.find("note: "); at != std::string::npos; at = text.find("note: "))
+        text.erase(at, text.find('\n', at) + 1 - at);
+      return text;
+    };
+    CHECK(notes_off(as_folder) == notes_off(fixture::summary(fixture::look_at(name))));
+  }
+}
+
 TEST_CASE("a captured folder is never left, neither by absolute links nor by dots") {
   const Folder folder;
   folder.put("etc/inside", "in\n");
