@@ -13,10 +13,13 @@
 namespace nvstripe::configure {
 namespace {
 
-// How each line keeps whom off, by the rules of Debian 12 and 13 (read):
-//   ANACONDA=1                     64-md-raid-assembly.rules goes to its end: no incremental assembly
+// How each line keeps whom off, by the rules of Debian 12 (read), and as it was tried there in a guest:
+//   ANACONDA=1                     64-md-raid-assembly.rules goes to its end. Tried: on a change event and at boot (the
+//   rules
+//                                  are in the initramfs too) a raid0 stayed down that was assembled without them
 //   DM_MULTIPATH_DEVICE_PATH=1     69-lvm.rules goes to its end: no pvscan, no activation. SYSTEMD_READY=0 alone does not
-//                                  do it, since that file sets it back to 1
+//                                  do it, since that file sets it back to 1. Tried: at boot a VG that activates by itself
+//                                  stayed inactive, and 'lvchange -ay --devices' still activated it
 //   SYSTEMD_READY=0                systemd makes no device unit active for the drive, so no .mount or .swap is pulled in
 // 62 is after 60-persistent-storage.rules, which reads the signatures and makes the by-id links, and before the two above.
 constexpr std::string_view kHead =

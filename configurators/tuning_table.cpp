@@ -13,7 +13,7 @@ constexpr std::array kTable{
         "none, where it is offered",
         "an NVMe drive orders by itself; with one hardware queue the kernel picks mq-deadline (block/elevator.c, read)"},
     TuningRow{
-        "queue/rq_affinity", "members of random volumes with fewer I/O queues than CPUs", "2",
+        "queue/rq_affinity", "members of volumes", "1; 2 where the workload is random and I/O queues are fewer than CPUs",
         "1 completes anywhere in the submitter's cache domain and 2 on the submitting CPU: worth an interrupt only where "
         "few queues serve many submitters (block/blk-mq.c, read)"},
     TuningRow{"queue/wbt_lat_usec", "remote members", "0",

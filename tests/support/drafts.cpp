@@ -19,6 +19,7 @@ Draft all(const Spec& spec, const Inventory& seen) {
     out.actions.insert(out.actions.end(), one.actions.begin(), one.actions.end());
     out.conflicts.insert(out.conflicts.end(), one.conflicts.begin(), one.conflicts.end());
   }
+  std::erase_if(out.actions, [](const Action& action) { return action.object == "tuning"; });
   const auto by_id = [](const Action& a, const Action& b) { return a.id < b.id; };
   std::stable_sort(out.actions.begin(), out.actions.end(), by_id);
   return out;
