@@ -26,6 +26,9 @@ constexpr std::array kBenign = {
     Benign{"lvm", "File descriptor"},
     Benign{"lvm", "WARNING: Not using device"},
     Benign{"lvm", "successfully created"},
+    Benign{"lvm", "successfully removed"},
+    Benign{"lvm", "not zeroed."},  // asked for: what is on the drives was looked at by ourselves
+    Benign{"lvm", "Logical volume \"data\" created"},
     Benign{"lvm", "logical volume(s) in volume group"},
 };
 
@@ -52,6 +55,8 @@ constexpr std::array kKnown = {
     Known{"modprobe", "not found in directory", "the running kernel has no such module",
           "install the extra modules of exactly the running kernel, see 'uname -r'"},
     Known{"lvm", "Can't open", "a drive is in use", "see 'nvstripe devices' for what holds it"},
+    Known{"lvm", "already in volume group", "a drive belongs to another volume group",
+          "see 'nvstripe devices' for what it carries"},
     Known{"lvm", "duplicate devices", "LVM sees the same drive twice", "do not connect a machine to its own exports"},
 };
 
