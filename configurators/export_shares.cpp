@@ -140,6 +140,18 @@ void check_slice(const BlockDevice& device, NamespaceWish& wish) {
     block(wish, "export.look_unknown", "whether it is blank cannot be told: " + device.look_reason, "it is looked at again");
 }
 
+// An LV of the same name with another UUID is another slice: made anew by somebody, over what the host had on the old one.
+void check_same_slice(const ShareContext& context, const Share& share, NamespaceWish& wish) {
+  for (const LvmVolume& volume : context.seen.lvm.value().volumes) {
+    if (share.backing.text != "lv:" + volume.vg + "/" + volume.name || volume.uuid.empty()) continue;
+    if (wish.record.lv_uuid.empty()) wish.record.lv_uuid = volume.uuid;
+    if (wish.record.lv_uuid != volume.uuid)
+      block(wish, "export.slice_replaced",
+            fmt::format("the slice was LV '{}' and is '{}' now", wish.record.lv_uuid, volume.uuid),
+            "find out who made it anew; it is not given to the host as the old one");
+  }
+}
+
 }  // namespace
 
 NamespaceWish wish_for(const ShareContext& context, const SubsystemWish& subsystem, const Share& share) {
@@ -148,6 +160,7 @@ NamespaceWish wish_for(const ShareContext& context, const SubsystemWish& subsyst
   find_record(context, subsystem, share, wish);
   start_record(context, subsystem, share, wish);
   supersede(context, share, wish);
+  if (share.slice != 0) check_same_slice(context, share, wish);
   const BlockDevice* device = context.seen.find(share.backing);
   if (device == nullptr) {
     // A slice that is not active, or not made yet, is no problem: export_slices makes and activates it first.

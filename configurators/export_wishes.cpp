@@ -8,8 +8,8 @@
 
 #include "agent/base/text.hpp"
 #include "configurators/export_names.hpp"
-#include "configurators/host_identity.hpp"
 #include "configurators/export_shares.hpp"
+#include "configurators/host_identity.hpp"
 #include "configurators/local_drives.hpp"
 
 namespace nvstripe::configure {
@@ -49,11 +49,19 @@ std::optional<Conflict> impossible(const ExportSpec& wanted) {
   return std::nullopt;
 }
 
+// What may pass by itself: nothing is wrong with the drive or the spec, something is not there or not seen yet.
+bool waits_for(const std::string& id) {
+  for (const char* one : {"export.drive_missing", "export.look_unknown", "export.not_withdrawn", "export.identity_unsettled",
+                          "guard.look_unknown", "guard.content_unknown", "guard.not_live", "guard.facet_unknown"}) {
+    if (id == one) return true;
+  }
+  return false;
+}
+
 void tell_problems(const SubsystemWish& subsystem, std::vector<Conflict>& conflicts) {
   for (const NamespaceWish& wish : subsystem.namespaces) {
     if (wish.problem.empty()) continue;
-    const bool waits = wish.problem_id == "export.drive_missing" || wish.problem_id == "export.look_unknown" ||
-                       wish.problem_id == "export.not_withdrawn";
+    const bool waits = waits_for(wish.problem_id);
     conflicts.push_back(conflict_of(
         *subsystem.wanted, waits ? Standing::waiting : Standing::refused, wish.problem_id,
         fmt::format("'{}' for host '{}': {}", wish.backing.text, subsystem.host_nqn, wish.problem), wish.remedy));
@@ -70,9 +78,7 @@ void tell_passed_over(const ExportSpec& wanted, const LocalDrives& drives, const
       const BlockDevice* device = seen.find(key);
       const auto vetoes = device == nullptr ? std::vector<guard::Veto>{} : guard::unusable(*device, seen);
       if (vetoes.empty()) continue;  // reserved for a volume
-      const Standing standing = vetoes.front().id == "guard.content_unknown" || vetoes.front().id == "guard.look_unknown"
-                                    ? Standing::waiting
-                                    : Standing::refused;
+      const Standing standing = waits_for(vetoes.front().id) ? Standing::waiting : Standing::refused;
       conflicts.push_back(conflict_of(wanted, standing, vetoes.front().id,
                                       fmt::format("drive '{}' is not taken: {}", key.text, vetoes.front().sentence),
                                       std::string(guard::remedy_of(vetoes.front().id))));

@@ -172,3 +172,17 @@ TEST_CASE("allow lists that do not fit the slices are refused") {
   spec.exports.front().allow = {{consumer(), std::nullopt}, {second(), 2}};
   CHECK(exports(spec, seen).conflicts.front().id == "export.slices_overlap");
 }
+
+TEST_CASE("a slice that somebody made anew is not served as the old one") {
+  const Spec spec = shared_spec();
+  Inventory seen = storage(1);
+  settle(spec, seen);
+  for (const ExportRecord& record : seen::records(seen).exports) CHECK_FALSE(record.lv_uuid.empty());
+  Inventory again = reboot(seen);
+  again.lvm.value().volumes.front().uuid = "another";
+  settle(spec, again);
+  const auto conflicts = exports(spec, again).conflicts;
+  REQUIRE(conflicts.size() == 1);
+  CHECK(conflicts.front().id == "export.slice_replaced");
+  CHECK(conflicts.front().standing == Standing::refused);
+}

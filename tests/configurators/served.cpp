@@ -71,7 +71,14 @@ struct Volumes {
     LvmGroup& group = find_or_add(lvm().groups, &LvmGroup::name, words.back());
     if (group.free.count < size) stop("no space in " + group.name);
     group.free.count -= size;
-    lvm().volumes.push_back({words.back(), after(words, "-n"), "", tags(words), Bytes{size}, {}, 1, false});
+    lvm().volumes.push_back({words.back(),
+                             after(words, "-n"),
+                             "uuid-of-" + words.back() + after(words, "-n"),
+                             tags(words),
+                             Bytes{size},
+                             {},
+                             1,
+                             false});
   }
   void lvchange(const std::vector<std::string>& words) const {
     for (LvmVolume& volume : lvm().volumes) {
