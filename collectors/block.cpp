@@ -198,10 +198,9 @@ void read_disk(Scan& scan, const FoundDisk& disk) {
       scan.seen.notes.push_back("'" + disk.name + "' is left alone: " + verdict.evidence);
     }
   }
-  for (const std::string& path : device.paths) {
-    const auto at = std::find_if(scan.found.hidden_paths.begin(), scan.found.hidden_paths.end(),
-                                 [&](const FoundDisk& hidden) { return hidden.name == path; });
-    device.path_queues.push_back(read_queue(scan.reader, at->folder));
+  const auto [from, to] = scan.found.paths_of_head.equal_range(disk.name);
+  for (auto at = from; at != to; ++at) {
+    device.path_queues.push_back(read_queue(scan.reader, scan.found.hidden_paths[at->second].folder));
   }
   if (device.key.empty()) device.key.text = "name:" + disk.name;
   scan.devices.push_back(std::move(device));

@@ -1,5 +1,6 @@
 // Owns what the files of the block collector share: a disk that was found, and how its key is made.
 #pragma once
+#include <map>
 #include <string>
 #include <vector>
 
@@ -16,10 +17,12 @@ struct FoundDisk {
 
 struct FoundDisks {
   std::vector<FoundDisk> disks;
-  std::vector<FoundDisk> hidden_paths;  // nvme0c1n1: paths of a multipath namespace, never disks
-  std::string incomplete;               // why others may be missing; empty: all are listed
+  std::vector<FoundDisk> hidden_paths;                    // nvme0c1n1: paths of a multipath namespace, never disks
+  std::multimap<std::string, std::size_t> paths_of_head;  // "nvme0n1" → places in hidden_paths
+  std::string incomplete;                                 // why others may be missing; empty: all are listed
 };
 
+// Also fills paths_of_head.
 [[nodiscard]] Result<FoundDisks> find_disks(const host::Reader& reader, std::vector<std::string>& notes);
 
 // Attributes of an NVMe namespace: identifiers, nsid, model, the controllers that reach it, transport.

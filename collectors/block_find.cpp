@@ -59,6 +59,18 @@ void drop_doubles(std::vector<FoundDisk>& disks) {
       disks.end());
 }
 
+// The kernel gives path and head of one namespace the same subsystem and namespace numbers (drivers/nvme/host/multipath.c).
+std::string head_of(const std::string& path) {
+  const std::size_t c = path.find('c');
+  return path.substr(0, c) + path.substr(path.find('n', c));
+}
+
+void index_paths(FoundDisks& found) {
+  for (std::size_t i = 0; i < found.hidden_paths.size(); ++i) {
+    found.paths_of_head.emplace(head_of(found.hidden_paths[i].name), i);
+  }
+}
+
 bool is_uninteresting(std::string_view name) {
   return is_numbered(name, "ram") || is_numbered(name, "fd") || is_numbered(name, "sr");
 }
@@ -81,6 +93,7 @@ Result<FoundDisks> find_disks(const host::Reader& reader, std::vector<std::strin
       if (!is_uninteresting(name)) take(reader, name, "/sys/block/" + name, found, notes);
     }
     if (found.disks.empty() && !names->empty() && reader.captured()) found.incomplete = "'/sys/block' was captured in part";
+    index_paths(found);
     return found;
   }
   if (!reader.captured() || !is_errno(names.error(), ENOENT)) return tl::unexpected(names.error());
@@ -98,6 +111,7 @@ Result<FoundDisks> find_disks(const host::Reader& reader, std::vector<std::strin
   drop_doubles(found.disks);
   drop_doubles(found.hidden_paths);
   if (found.disks.empty()) return tl::unexpected(names.error());
+  index_paths(found);
   return found;
 }
 

@@ -10,13 +10,6 @@
 namespace nvstripe::collectors {
 namespace {
 
-// The kernel gives path and head of one namespace the same subsystem and namespace numbers (nvme_ns_head, multipath.c).
-bool is_path_of(const std::string& path, const std::string& head) {
-  const std::size_t c = path.find('c');
-  const std::size_t n = path.find('n', c);
-  return c != std::string::npos && n != std::string::npos && path.substr(0, c) + path.substr(n) == head;
-}
-
 std::vector<std::string> controllers_in(const host::Reader& reader, const std::string& folder) {
   std::vector<std::string> controllers;
   if (const auto names = reader.list(folder)) {
@@ -32,8 +25,9 @@ void find_controllers(const host::Reader& reader, const FoundDisk& disk, const F
     device.controllers = {base_name(parent)};
     return;
   }
-  for (const FoundDisk& path : found.hidden_paths) {
-    if (!is_path_of(path.name, disk.name)) continue;
+  const auto [from, to] = found.paths_of_head.equal_range(disk.name);
+  for (auto at = from; at != to; ++at) {
+    const FoundDisk& path = found.hidden_paths[at->second];
     device.paths.push_back(path.name);
     const std::string controller = base_name(folder_of(path.folder));
     if (is_numbered(controller, "nvme")) device.controllers.push_back(controller);
