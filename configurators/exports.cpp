@@ -57,6 +57,13 @@ void base_steps(const SubsystemWish& wish, const Inventory& seen, std::vector<St
   }
 }
 
+// The owner on the device itself, after the last look: a slice that was refused must not carry a host's name.
+void tag_slice(const NamespaceWish& wish, const std::string& host, std::vector<Step>& steps) {
+  if (wish.record.slice == 0 || wish.record.served) return;
+  steps.push_back(Run{{"lvchange", "-y", "--devices", DeviceRef{wish.record.drive}, "--addtag", owner_tag(host),
+                       wish.backing.text.substr(3)}});
+}
+
 void namespace_steps(const SubsystemWish& subsystem, const NamespaceWish& wish, const Inventory& seen,
                      std::vector<Step>& steps) {
   const std::string folder = namespace_path(subsystem.nqn, wish.record.nsid);
@@ -69,6 +76,7 @@ void namespace_steps(const SubsystemWish& subsystem, const NamespaceWish& wish, 
   }
   const BlockDevice* device = seen.find(wish.backing);
   if (wish.must_be_blank) steps.push_back(RequireContent{wish.backing, device == nullptr ? 0 : device->diskseq, {}, false});
+  tag_slice(wish, subsystem.host_nqn, steps);
   steps.push_back(MakeDir{folder});
   WriteAttribute path;
   path.path = folder + "/device_path";
@@ -81,12 +89,6 @@ void namespace_steps(const SubsystemWish& subsystem, const NamespaceWish& wish, 
 
 std::string id_of(const SubsystemWish& wish) {
   return fmt::format("{}/{}", wish.wanted->name, wish.nqn.substr(wish.nqn.rfind(':') + 1));
-}
-
-void tag_slice(const NamespaceWish& wish, const std::string& host, std::vector<Step>& steps) {
-  if (wish.record.slice == 0 || wish.record.served) return;
-  steps.push_back(Run{{"lvchange", "-y", "--devices", DeviceRef{wish.record.drive}, "--addtag", owner_tag(host),
-                       wish.backing.text.substr(3)}});
 }
 
 Action serve(const SubsystemWish& wish, const Inventory& seen, const RuleState& rules) {
@@ -108,7 +110,6 @@ Action serve(const SubsystemWish& wish, const Inventory& seen, const RuleState& 
     ExportRecord served = one.record;
     served.served = true;
     if (!is_recorded(seen, served)) action.after.push_back(served);
-    tag_slice(one, wish.host_nqn, action.steps);
     namespace_steps(wish, one, seen, action.steps);
     action.gives.push_back(namespace_fact(wish.nqn, one.record.nsid));
   }

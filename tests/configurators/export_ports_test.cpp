@@ -8,6 +8,7 @@
 #include "configurators/ip_network.hpp"
 #include "tests/configurators/served.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/drafts.hpp"
 #include "tests/support/seen.hpp"
 
 using namespace nvstripe;
@@ -208,4 +209,12 @@ TEST_CASE("addresses lie in networks of their own family only") {
   CHECK_FALSE(in_network("10.9.0.1", "10.9.0.0/33"));
   CHECK_FALSE(in_network("10.9.0.1", "10.9.0.0"));
   CHECK_FALSE(in_network("host", "10.9.0.0/24"));
+}
+
+TEST_CASE("the plan of a new export, whole drives and slices, is as reviewed") {
+  Spec spec = pool_spec();
+  const Inventory seen = storage(2);
+  CHECK(drafts::golden("export-drives.txt", drafts::all(spec, seen)) == "");
+  spec.exports.front().slices = 2;
+  CHECK(drafts::golden("export-slices.txt", drafts::all(spec, seen)) == "");
 }
