@@ -241,6 +241,8 @@ Choice choose_members(const VolumeSpec& wanted, const Spec& spec, const Inventor
   const auto& from = wanted.members.from;
   if (std::find(from.begin(), from.end(), "local_ssd") != from.end()) add_local(wanted, spec, seen, taken, pool);
   const std::vector<std::string> missing = add_remote(wanted, spec, seen, taken, pool);
+  std::sort(pool.passed_over.begin(), pool.passed_over.end(),
+            [](const PassedOver& a, const PassedOver& b) { return a.device->key < b.device->key; });
   if (!missing.empty()) {
     out.conflicts.push_back(volume_conflict(
         wanted.name, "volume.waits_for_connection", "it does not exist yet, and waits for " + join(missing, ", "),
