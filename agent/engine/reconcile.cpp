@@ -16,7 +16,8 @@ struct Reconciler::Pass {
   const Progress& progress;
   const Drafting& drafting;
   PassReport report;
-  std::set<std::string> tried;           // ids done or failed in this pass: none is done twice in one
+  std::map<std::string, Action> tried;   // done or failed in this pass, by id: none is done twice in one
+  std::map<std::string, int> renewed;    // how often one was wanted again with other steps
   std::set<std::string> done;
   std::set<std::string> accepted_lines;  // what the accepted digest covers, once it matched
   bool looked_fully = false;             // since the last action
@@ -30,6 +31,8 @@ std::int64_t retry_after_ms(int attempts) {
   for (int i = 1; i < attempts && wait < kLastRetryMs; ++i) wait *= 2;
   return std::min(wait, kLastRetryMs);
 }
+
+constexpr int kMaxRenewals = 3;
 
 std::string conflict_key(const Conflict& conflict) { return conflict.object + "\n" + conflict.id + "\n" + conflict.subject; }
 
@@ -70,6 +73,15 @@ Result<> Reconciler::look(Pass& pass, FacetSet wanted) {
   return {};
 }
 
+// Whether it was done or failed in this pass. One that does no writing and is wanted with other steps by now (a file that
+// lists what other actions made, say) is another action of the same name, a few times.
+bool Reconciler::was_tried(Pass& pass, const Action& action) {
+  const auto tried = pass.tried.find(action.id);
+  if (tried == pass.tried.end()) return false;
+  const bool other = pass.done.contains(action.id) && action.risk == Risk::reversible && action.steps != tried->second.steps;
+  return !other || pass.renewed[action.id] >= kMaxRenewals;
+}
+
 // The first action of the order that may be done now. Withheld, failed and waiting ones are passed over, and with them what
 // needs them, since their facts do not hold.
 const Action* Reconciler::choose(Pass& pass) {
@@ -86,7 +98,7 @@ const Action* Reconciler::choose(Pass& pass) {
       continue;
     }
     const auto wait = backoff_.not_before_ms.find(action.id);
-    if (pass.tried.contains(action.id) || (wait != backoff_.not_before_ms.end() && pass.now_ms < wait->second)) {
+    if (was_tried(pass, action) || (wait != backoff_.not_before_ms.end() && pass.now_ms < wait->second)) {
       pass.report.backed_off.push_back(action.id);
       continue;
     }
@@ -116,7 +128,8 @@ Result<> Reconciler::carry_one(Pass& pass, const Action& action) {
     if (!done) break;
   }
   world_.end_action();
-  pass.tried.insert(action.id);
+  if (!pass.tried.insert_or_assign(action.id, action).second) ++pass.renewed[action.id];
+  pass.done.erase(action.id);
   if (!done) {
     failed(pass, action, done.error());
     IntentRecord open{action.id, {}, true};  // its end is said by this event; it stays, since a redo may need it
@@ -182,7 +195,7 @@ Result<PassReport> Reconciler::loop(Pass& pass) {
     pass.looked_fully = false;
   }
   for (const Action& action : pass.report.plan.actions) {
-    if (!pass.done.contains(action.id)) continue;
+    if (!pass.done.contains(action.id) || !was_tried(pass, action)) continue;
     failed(pass, action, Error{"'" + action.sentence + "' was done and had no effect", "see what undoes it", {}});
   }
   CHECKED(finish(pass));
@@ -192,7 +205,7 @@ Result<PassReport> Reconciler::loop(Pass& pass) {
 Result<PassReport> Reconciler::pass(const Spec& spec, const Permission& permission, std::int64_t now_ms, const Progress& progress) {
   const Drafting drafting = [](const Spec& wanted, const Inventory& seen) { return make_plan(wanted, seen); };
   if (permission.disruptive) backoff_.not_before_ms.clear();  // a person asked: try at once
-  Pass pass{spec, permission, now_ms, progress, drafting, {}, {}, {}, {}, false, false};
+  Pass pass{spec, permission, now_ms, progress, drafting, {}, {}, {}, {}, {}, false, false};
   return loop(pass);
 }
 
@@ -201,7 +214,7 @@ Result<PassReport> Reconciler::carry_out(const Spec& spec, const DraftOf& draft,
   const Drafting drafting = [&](const Spec& wanted, const Inventory& seen) {
     return plan_of(draft(wanted, seen), wanted, seen, Holds::ignore);
   };
-  Pass pass{spec, permission, now_ms, progress, drafting, {}, {}, {}, {}, false, true};
+  Pass pass{spec, permission, now_ms, progress, drafting, {}, {}, {}, {}, {}, false, true};
   return loop(pass);
 }
 

@@ -74,6 +74,7 @@ class Reconciler {
   [[nodiscard]] Result<PassReport> loop(Pass& pass);
   [[nodiscard]] Result<> report_interrupted();
   [[nodiscard]] Result<> look(Pass& pass, FacetSet wanted);
+  [[nodiscard]] static bool was_tried(Pass& pass, const Action& action);
   [[nodiscard]] const Action* choose(Pass& pass);
   [[nodiscard]] Result<> carry_one(Pass& pass, const Action& action);
   [[nodiscard]] Result<> finish(Pass& pass);
