@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "agent/engine/planner.hpp"
+#include "agent/model/guard_ours.hpp"
 #include "tests/sim/programs.hpp"
 #include "tests/support/seen.hpp"
 
@@ -82,8 +83,12 @@ void Host::reboot() {
   mounted.clear();
   owners.clear();
   settings.clear();
-  nvmet = TargetConfiguration{};
-  nvmet.loaded = true;
+  TargetConfiguration again;  // somebody else's exports are made again by somebody else
+  again.loaded = true;
+  for (const TargetSubsystem& one : nvmet.subsystems) {
+    if (!one.nqn.starts_with(guard::kOurSubsystems)) again.subsystems.push_back(one);
+  }
+  nvmet = std::move(again);
   loaded_units = files;
   for (auto& [path, kind] : path_kinds) {
     if (kind == "mount_point_of_ours" || kind == "empty") kind = "mount_point_of_ours";
