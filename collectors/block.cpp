@@ -171,13 +171,11 @@ bool read_stacked_device(Scan& scan, const FoundDisk& disk, BlockDevice& device)
 }
 
 void read_disk(Scan& scan, const FoundDisk& disk) {
+  // A loop device that is not bound to a file.
+  if (is_numbered(disk.name, "loop") && number(scan.reader, disk.folder + "/size").value_or(0) == 0) return;
   BlockDevice device;
   if (!read_common(scan, disk.name, disk.folder, false, device)) {
     scan.seen.notes.push_back("'" + disk.name + "' went away while it was looked at");
-    return;
-  }
-  if (device.size.count == 0 && is_numbered(disk.name, "loop")) {  // not bound to a file
-    scan.stacks.pop_back();
     return;
   }
   const auto logical = number(scan.reader, disk.folder + "/queue/logical_block_size");

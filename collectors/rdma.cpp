@@ -12,6 +12,9 @@ namespace nvstripe::collectors {
 namespace {
 
 constexpr std::string_view kClass = "/sys/class/infiniband";
+// The kernel puts a new address into the first free row (ib_cache_gid_add): holes are as many as addresses were taken away.
+// Soft-RoCE has 1024 rows, and reading all of them in each look costs more than all else together.
+constexpr std::size_t kMaxUnusedRows = 64;
 
 // "0000:0000:0000:0000:0000:ffff:0a09:0001" → "10.9.0.1"; empty for an unused row.
 std::string address_of(const std::string& gid) {
@@ -37,9 +40,13 @@ RdmaDevice read_device(const host::Reader& reader, const std::string& name, Inve
   device.port_state = state_of(reader.attribute(port + "state"));
   const auto rows = reader.list(port + "gids");
   if (!rows) seen.notes.push_back("the addresses of RDMA device '" + name + "' cannot be seen: " + rows.error().what);
-  for (const std::string& row : rows ? *rows : std::vector<std::string>{}) {
+  std::size_t unused = 0;
+  for (std::size_t number = 0; rows && number < rows->size() && unused < kMaxUnusedRows; ++number) {
+    const std::string row = std::to_string(number);
     // Reading the type of an unused row is EINVAL.
-    if (reader.attribute(port + "gid_attrs/types/" + row) != "RoCE v2") continue;
+    const std::string type = reader.attribute(port + "gid_attrs/types/" + row);
+    unused = type.empty() ? unused + 1 : 0;
+    if (type != "RoCE v2") continue;
     const std::string address = address_of(reader.attribute(port + "gids/" + row));
     if (address.empty()) continue;
     device.roce_v2_addresses.push_back(address);
