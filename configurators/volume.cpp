@@ -65,6 +65,18 @@ void identify(VolumeSurvey& out, std::uint64_t generation, const Context& in) {
   }
 }
 
+// Reached by a live controller; a local drive whose controller is not listed is taken as it is.
+bool is_reachable(const BlockDevice& device, const Inventory& seen) {
+  bool listed = false;
+  for (const NvmeController& controller : seen.controllers.value()) {
+    const auto& names = device.controllers;
+    if (std::find(names.begin(), names.end(), controller.kernel_name) == names.end()) continue;
+    if (controller.state == "live") return true;
+    listed = true;
+  }
+  return !listed && device.kind != DeviceKind::remote_namespace;
+}
+
 void look_at_members(VolumeSurvey& out, const Context& in) {
   out.members_ready = true;
   for (const DeviceKey& key : out.members) {
@@ -74,9 +86,7 @@ void look_at_members(VolumeSurvey& out, const Context& in) {
       continue;
     }
     if (device->kind == DeviceKind::remote_namespace) out.remote = true;
-    for (const guard::Veto& veto : guard::unusable(*device, in.seen, true)) {
-      if (veto.id == "guard.not_live" || veto.id == "guard.duplicate_identity") out.members_ready = false;
-    }
+    if (device->ambiguous_key || !is_reachable(*device, in.seen)) out.members_ready = false;
   }
 }
 
