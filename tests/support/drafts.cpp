@@ -12,8 +12,10 @@
 
 namespace nvstripe::drafts {
 
-Draft all(const Spec& spec, const Inventory& seen) {
+Draft all(const Spec& wanted, const Inventory& seen) {
   Draft out;
+  Spec spec = wanted;
+  spec.tuning.profile = "off";
   for (const Configurator& row : all_configurators()) {
     Draft one = row.plan(spec, seen);
     out.actions.insert(out.actions.end(), one.actions.begin(), one.actions.end());

@@ -10,8 +10,9 @@
 
 namespace nvstripe::drafts {
 
-[[nodiscard]] Draft all(const Spec& spec, const Inventory& seen);         // of every row of the table, settings left out
-[[nodiscard]] std::vector<std::string> ids(const Draft& draft);           // of the actions, sorted
+[[nodiscard]] Draft all(const Spec& spec,
+                        const Inventory& seen);                  // of every row of the table, tuning off, settings left out
+[[nodiscard]] std::vector<std::string> ids(const Draft& draft);  // of the actions, sorted
 [[nodiscard]] std::vector<std::string> conflict_ids(const Draft& draft);  // sorted
 [[nodiscard]] std::optional<Action> action(const Draft& draft, const std::string& id);
 [[nodiscard]] std::optional<Conflict> conflict(const Draft& draft, const std::string& id);
