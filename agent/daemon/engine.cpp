@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include <boost/json.hpp>
@@ -18,6 +19,7 @@ namespace nvstripe::daemon {
 namespace {
 
 constexpr std::int64_t kCoalesceMs = 200;         // uevents of one hotplug come within tens of milliseconds
+constexpr std::int64_t kSwarmMs = 1'000;      // between passes that found nothing to do, however many events come
 constexpr std::int64_t kSettleMs = 500;           // an editor or cloud-init writes a file within this
 constexpr std::int64_t kSettleLongestMs = 5'000;  // a file that never rests is read anyway
 constexpr std::int64_t kDriftMs = 60'000;         // what no event tells of is noticed after a minute
@@ -97,14 +99,19 @@ void Engine::turn() {
     pulse_ = std::move(pulse);
   }
   if (now >= drift_due_ms_) refresh_spec(false);  // a watch can be missed: folders made later, overlays
+  if (now >= pass_due_ms_ || now >= drift_due_ms_ || now >= retry_due_ms()) pass({}, 0);
+}
+
+// When a failed action may be tried again, at least a moment after the last pass.
+std::int64_t Engine::retry_due_ms() const {
   const auto next_try = reconciler_.next_try_ms();
-  if (now >= pass_due_ms_ || now >= drift_due_ms_ || (next_try && now >= *next_try)) pass({}, 0);
+  return next_try ? std::max(*next_try, passed_ms_ + kSwarmMs) : std::numeric_limits<std::int64_t>::max();
 }
 
 std::int64_t Engine::timeout_ms() const {
   std::int64_t due = std::min({pass_due_ms_, drift_due_ms_, pulse_due_ms_});
   if (settle_due_ms_ >= 0) due = std::min({due, settle_due_ms_, settle_latest_ms_});
-  if (const auto next_try = reconciler_.next_try_ms()) due = std::min(due, *next_try);
+  due = std::min(due, retry_due_ms());
   return std::clamp<std::int64_t>(due - parts_.now_ms(), 0, kDriftMs);
 }
 
@@ -121,14 +128,18 @@ void Engine::read_sources(const std::vector<short>& revents) {
   const std::int64_t now = parts_.now_ms();
   if (revents[0] != 0) {  // requests are taken by the next turn; a target view may have changed as well
     empty_eventfd(parts_.wake_fd);
-    pass_due_ms_ = std::min(pass_due_ms_, now + kCoalesceMs);
+    want_pass(now);
   }
   if (revents[1] != 0 && empty_inotify(parts_.spec_fd)) {
     if (settle_due_ms_ < 0) settle_latest_ms_ = now + kSettleLongestMs;
     settle_due_ms_ = now + kSettleMs;
   }
   for (std::size_t i = 0; i < parts_.sources.size(); ++i)
-    if (revents[i + 2] != 0 && parts_.sources[i].drain()) pass_due_ms_ = std::min(pass_due_ms_, now + kCoalesceMs);
+    if (revents[i + 2] != 0 && parts_.sources[i].drain()) want_pass(now);
+}
+
+void Engine::want_pass(std::int64_t now) {
+  pass_due_ms_ = std::min(pass_due_ms_, std::max(now + kCoalesceMs, not_before_ms_));
 }
 
 void Engine::refresh_spec(bool confirmed) {
@@ -170,6 +181,11 @@ void Engine::pass(const Permission& permission, std::uint64_t request) {
   if (report) {
     report_ = std::move(*report);
     pass_error_.clear();
+    // Two idle passes may be one hotplug; the third within a second is somebody's storm of events.
+    idle_passes_ = report_.outcomes.empty() ? idle_passes_ + 1 : 0;
+    if (now - passed_ms_ > 5 * kSwarmMs) idle_passes_ = 0;
+    passed_ms_ = parts_.now_ms();
+    not_before_ms_ = idle_passes_ > 2 ? passed_ms_ + kSwarmMs : 0;
     looked_ = true;
     taken_ = parts_.now_text();
   } else {

@@ -67,6 +67,8 @@ class Engine {
   void carry_out(const api::Request& request, const Reconciler::DraftOf& draft);
   void finish(const api::Request& request, const Error& error);
   void tell_ready();
+  void want_pass(std::int64_t now);
+  [[nodiscard]] std::int64_t retry_due_ms() const;
   [[nodiscard]] std::int64_t timeout_ms() const;
 
   class WatchedWorld;
@@ -80,6 +82,8 @@ class Engine {
   std::int64_t pass_due_ms_ = 0;   // the next pass for what changed
   std::int64_t drift_due_ms_ = 0;  // the slow one
   std::int64_t pulse_due_ms_ = 0;
+  std::int64_t passed_ms_ = 0, not_before_ms_ = 0;  // the last pass ended; events wait until then
+  int idle_passes_ = 0;
   std::int64_t settle_due_ms_ = -1, settle_latest_ms_ = -1;  // a spec file is being written until then
   std::atomic<bool> stopping_{false};
 };

@@ -1,0 +1,187 @@
+// Owns tests of the daemon's loop over a machine that is only counted: when it looks, and what requests do to the journal.
+#include "agent/daemon/engine.hpp"
+
+#include <sys/eventfd.h>
+
+#include <boost/json.hpp>
+
+#include "agent/base/fd.hpp"
+#include "tests/api/temporary.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/seen.hpp"
+
+using namespace nvstripe;
+
+namespace {
+
+const std::string kSpec = R"(version: 1
+connections:
+  - {name: s1, address: 10.9.0.1}
+volumes:
+  - name: train
+    members: {from: [s1], count: 2}
+    mount: {path: /mnt/train}
+)";
+
+struct CountedWorld : World {
+  int looks = 0, steps = 0;
+  Inventory look(const Spec&, FacetSet) override {
+    ++looks;
+    return seen::machine();
+  }
+  void begin_action(const Action&) override {}
+  void end_action() override {}
+  Result<> perform(const Step&) override {
+    ++steps;
+    return {};
+  }
+};
+
+struct Daemon {
+  test::Folder folder;
+  CountedWorld world;
+  api::SharedStore store{std::move(*store::Store::open(":memory:"))};
+  api::Board board;
+  daemon::SpecSource specs{daemon::SpecPlaces{{folder.path("etc")}, folder.path("spec.last")}, load_spec_or_error,
+                           [] { return std::string("2026-01-01T00:00:00Z"); }};
+  Fd wake{::eventfd(0, EFD_NONBLOCK)};
+  std::int64_t now = 1'000'000;
+  int ready = 0;
+  std::string pulse = "a";
+  std::unique_ptr<daemon::Engine> engine;
+
+  void start() {
+    daemon::EngineParts parts{world, store, board, specs, load_spec_or_error};
+    parts.wake_fd = wake.get();
+    parts.now_ms = [this] { return now; };
+    parts.now_text = [] { return std::string("2026-01-01T00:00:00Z"); };
+    parts.pulse = [this] { return pulse; };
+    parts.volumes_ready = [this] { ++ready; };
+    parts.release_volume = [](const Spec&, const Inventory&, const std::string&) { return Draft{}; };
+    parts.revert_tuning = [](const Spec&, const Inventory&) { return Draft{}; };
+    engine = std::make_unique<daemon::Engine>(std::move(parts));
+    engine->turn();
+  }
+  api::Progress ask(api::Verb verb, const std::string& argument) {
+    const auto id = board.submit(verb, argument);
+    REQUIRE(id);
+    engine->turn();
+    return *board.progress(*id);
+  }
+  bool held(const std::string& object) { return store.records()->held(object); }
+  int events(const std::string& type) {
+    int count = 0;
+    const auto all = *store.events({0, 1000, false});
+    for (const Event& event : all) count += event.type == type ? 1 : 0;
+    return count;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("Without a spec the daemon looks, shows devices and does nothing") {
+  Daemon at;
+  at.start();
+  CHECK(at.world.looks > 0);
+  CHECK(at.world.steps == 0);
+  CHECK_FALSE(at.board.snapshot()->taken.empty());
+  CHECK(at.board.snapshot()->pass.plan.actions.empty());
+}
+
+TEST_CASE("The daemon is quiet when nothing is to do and looks again after a change or a minute") {
+  Daemon at;
+  at.folder.write("etc/nvstripe.yaml", kSpec);
+  at.start();
+  at.now += 1'000;
+  at.engine->turn();
+  at.now += 6'000;
+  at.engine->turn();
+  const int looks = at.world.looks;
+  at.now += 1'000;
+  at.engine->turn();
+  CHECK(at.world.looks == looks);
+  at.pulse = "a controller left the state live";
+  at.now += 5'000;
+  at.engine->turn();
+  CHECK(at.world.looks > looks);
+  const int after_pulse = at.world.looks;
+  at.now += 61'000;
+  at.engine->turn();
+  CHECK(at.world.looks > after_pulse);
+}
+
+TEST_CASE("A spec that turns invalid is told once by an event and shown, and the last good one stays") {
+  Daemon at;
+  at.folder.write("etc/nvstripe.yaml", kSpec);
+  at.start();
+  CHECK(at.events("io.nvstripe.spec.loaded.v1") == 1);
+  at.folder.write("etc/nvstripe.yaml", "version: 1\nvolumes: [");
+  for (int i = 0; i < 3; ++i) {
+    at.now += 61'000;
+    at.engine->turn();
+  }
+  CHECK(at.events("io.nvstripe.spec.rejected.v1") == 1);
+  CHECK(at.board.snapshot()->spec.last_good);
+  CHECK(at.board.snapshot()->spec.spec.volume("train") != nullptr);
+}
+
+TEST_CASE("Hold is recorded before anything else, and apply lifts it") {
+  Daemon at;
+  at.folder.write("etc/nvstripe.yaml", kSpec);
+  at.start();
+  CHECK(at.ask(api::Verb::hold, "volume:train").state == api::Progress::State::done);
+  CHECK(at.held("volume:train"));
+  CHECK(at.ask(api::Verb::hold, "volume:nobody").state == api::Progress::State::failed);
+  CHECK(at.ask(api::Verb::apply, "").state == api::Progress::State::done);
+  CHECK_FALSE(at.held("volume:train"));
+  CHECK(at.events("io.nvstripe.hold.set.v1") == 1);
+  CHECK(at.events("io.nvstripe.hold.lifted.v1") == 1);
+}
+
+TEST_CASE("Release puts the volume on hold first, and a later hold does not weaken that") {
+  Daemon at;
+  at.folder.write("etc/nvstripe.yaml", kSpec);
+  at.start();
+  CHECK(at.ask(api::Verb::release, "train").state == api::Progress::State::done);
+  CHECK(at.ask(api::Verb::hold, "volume:train").state == api::Progress::State::done);
+  REQUIRE(at.store.records()->holds.size() == 1);
+  CHECK(at.store.records()->holds.front().why == "release");
+  CHECK(at.ask(api::Verb::release, "nobody").state == api::Progress::State::failed);
+}
+
+TEST_CASE("Apply refuses an invalid spec and plan of a given text does nothing") {
+  Daemon at;
+  at.folder.write("etc/nvstripe.yaml", kSpec);
+  at.start();
+  const int steps = at.world.steps;
+  const auto plan = at.ask(api::Verb::plan, kSpec);
+  CHECK(plan.state == api::Progress::State::done);
+  CHECK_FALSE(plan.answer.empty());
+  CHECK(at.world.steps == steps);
+  at.folder.write("etc/nvstripe.yaml", "version: 2\n");
+  const auto applied = at.ask(api::Verb::apply, "");
+  CHECK(applied.state == api::Progress::State::failed);
+  CHECK_FALSE(applied.remedy.empty());
+}
+
+TEST_CASE("An emptied spec changes nothing until apply says that it is meant") {
+  Daemon at;
+  at.folder.write("etc/nvstripe.yaml", kSpec);
+  at.start();
+  at.folder.write("etc/nvstripe.yaml", "");
+  at.now += 61'000;
+  at.engine->turn();
+  CHECK(at.board.snapshot()->spec.spec.volume("train") != nullptr);
+  CHECK(at.ask(api::Verb::apply, "").state == api::Progress::State::done);
+  CHECK(at.board.snapshot()->spec.spec.wants_nothing());
+}
+
+TEST_CASE("Identity adopt records this machine's identity and tells the previous one") {
+  Daemon at;
+  at.folder.write("etc/nvstripe.yaml", kSpec);
+  REQUIRE(at.store.write({IdentityRecord{seen::other_host_id(), "dmi"}}, {}));
+  at.start();
+  CHECK(at.ask(api::Verb::adopt, "").state == api::Progress::State::done);
+  CHECK(at.store.records()->identity->host == seen::machine().identity.value().computed);
+  CHECK(at.events("io.nvstripe.identity.adopted.v1") == 1);
+}

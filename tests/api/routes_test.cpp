@@ -1,0 +1,114 @@
+// Owns tests of the routes: who may ask what, and that changes are queued and followed.
+#include "agent/api/routes.hpp"
+
+#include <boost/json.hpp>
+
+#include "agent/model/event.hpp"
+#include "agent/model/json.hpp"
+#include "tests/api/temporary.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/seen.hpp"
+
+using namespace nvstripe;
+
+namespace {
+
+constexpr std::uint32_t kSomebody = 1000;
+
+struct Fixture {
+  api::Board board;
+  api::SharedStore store{std::move(*store::Store::open(":memory:"))};
+  api::HttpResponse ask(const std::string& method, const std::string& target, std::uint32_t uid,
+                        const std::string& body = {}) {
+    const auto mark = target.find('?');
+    api::HttpRequest request{method, target.substr(0, mark), mark == std::string::npos ? "" : target.substr(mark + 1), body,
+                             uid};
+    return api::respond({board, store}, request);
+  }
+  void publish(const Spec& spec, const Inventory& seen) {
+    api::Snapshot snapshot;
+    snapshot.taken = "2026-01-01T00:00:00Z";
+    snapshot.spec.spec = spec;
+    snapshot.spec.loaded = snapshot.taken;
+    snapshot.pass.seen = seen;
+    board.publish(snapshot);
+  }
+};
+
+boost::json::value parsed(const api::HttpResponse& response) { return boost::json::parse(response.body); }
+
+}  // namespace
+
+TEST_CASE("Everybody may read, and only root may change") {
+  Fixture fixture;
+  fixture.publish(seen::two_target_spec(), seen::two_targets_connected());
+  for (const char* path :
+       {"/v1/status", "/v1/devices", "/v1/plan", "/v1/volumes", "/v1/events", "/v1/spec", "/v1/identity"}) {
+    const auto response = fixture.ask("GET", path, kSomebody);
+    INFO(path);
+    CHECK(response.status == 200);
+    CHECK(parsed(response).at("api_version").as_int64() == 1);
+  }
+  for (const char* path : {"/v1/apply", "/v1/hold", "/v1/release", "/v1/revert", "/v1/identity/adopt"}) {
+    INFO(path);
+    CHECK(fixture.ask("POST", path, kSomebody, R"({"object":"all","volume":"train"})").status == 403);
+    CHECK(fixture.ask("POST", path, 0, R"({"object":"all","volume":"train"})").status == 202);
+  }
+  CHECK(fixture.ask("GET", "/v1/records", kSomebody).status == 403);
+}
+
+TEST_CASE("What is not there is 404 and a wrong method 405, each with a remedy") {
+  Fixture fixture;
+  CHECK(fixture.ask("GET", "/v2/status", 0).status == 404);
+  CHECK(fixture.ask("DELETE", "/v1/status", 0).status == 405);
+  CHECK(fixture.ask("GET", "/v1/requests/7", 0).status == 404);
+  CHECK(fixture.ask("GET", "/v1/requests/x", 0).status == 404);
+  const auto answer = parsed(fixture.ask("POST", "/v1/hold", 0, "{}"));
+  CHECK_FALSE(answer.at("error").at("remedy").as_string().empty());
+}
+
+TEST_CASE("Before the first look devices and plan say so instead of showing nothing") {
+  Fixture fixture;
+  CHECK(fixture.ask("GET", "/v1/devices", kSomebody).status == 503);
+  CHECK(fixture.ask("GET", "/v1/plan", kSomebody).status == 503);
+  CHECK(fixture.ask("GET", "/v1/status", kSomebody).status == 200);
+}
+
+TEST_CASE("A request is queued, worked on and remembered with its lines") {
+  Fixture fixture;
+  const auto begun = parsed(fixture.ask("POST", "/v1/apply", 0, R"({"accept":"abc"})"));
+  const auto id = static_cast<std::uint64_t>(begun.at("request").as_int64());
+  const std::string path = "/v1/requests/" + std::to_string(id);
+  CHECK(parsed(fixture.ask("GET", path, kSomebody)).at("state") == "queued");
+  const auto request = fixture.board.take();
+  REQUIRE(request);
+  CHECK(request->argument == "abc");
+  fixture.board.begin_line(id, "md.create:train", "make it");
+  auto answer = parsed(fixture.ask("GET", path, kSomebody));
+  CHECK(answer.at("state") == "running");
+  CHECK(answer.at("last_line_open") == true);
+  fixture.board.finish(id, {ActionOutcome{"md.create:train", "make it", "it broke", "mend it"}}, {}, {}, "{}");
+  answer = parsed(fixture.ask("GET", path, kSomebody));
+  CHECK(answer.at("state") == "done");
+  CHECK(answer.at("lines").as_array().at(0).at("error") == "it broke");
+}
+
+TEST_CASE("A caller who repeats himself is told so instead of filling memory") {
+  Fixture fixture;
+  for (std::size_t i = 0; i < api::Board::kMaxQueued; ++i) CHECK(fixture.ask("POST", "/v1/plan", kSomebody).status == 202);
+  CHECK(fixture.ask("POST", "/v1/plan", kSomebody).status == 503);
+}
+
+TEST_CASE("Events are read newest first in number and oldest first in order") {
+  Fixture fixture;
+  for (int i = 0; i < 5; ++i)
+    REQUIRE(fixture.store.write({}, {EventDraft{std::string(event::kHoldSet), "volume:v" + std::to_string(i), "{}"}}));
+  const auto newest = parsed(fixture.ask("GET", "/v1/events?limit=2", kSomebody)).at("events").as_array();
+  REQUIRE(newest.size() == 2);
+  CHECK(newest.at(1).at("subject") == "volume:v4");
+  const auto last = newest.at(0).at("sequence").to_number<std::uint64_t>();
+  const auto after =
+      parsed(fixture.ask("GET", "/v1/events?after=" + std::to_string(last), kSomebody)).at("events").as_array();
+  REQUIRE(after.size() == 1);
+  CHECK(after.at(0).at("subject") == "volume:v4");
+}
