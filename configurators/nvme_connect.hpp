@@ -27,7 +27,6 @@ struct ConnectionView {
   bool complete = false;                      // every wanted controller is known and live
   std::string missing;                        // why it is not complete, one clause
   std::vector<WantedController> controllers;  // sorted by NQN
-  [[nodiscard]] bool reaches(const BlockDevice& device) const;
 };
 [[nodiscard]] ConnectionView view_connection(const ConnectionSpec& wanted, const Inventory& seen);
 

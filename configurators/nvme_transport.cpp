@@ -162,13 +162,6 @@ TransportChoice choose_transport(const ConnectionSpec& wanted, const Inventory& 
   return {"", no_rdma + "; " + no_tcp, unsettled(view->tcp)};
 }
 
-bool ConnectionView::reaches(const BlockDevice& device) const {
-  return std::any_of(controllers.begin(), controllers.end(), [&](const WantedController& wanted) {
-    const auto& names = device.controllers;
-    return wanted.existing != nullptr && std::find(names.begin(), names.end(), wanted.existing->kernel_name) != names.end();
-  });
-}
-
 ConnectionView view_connection(const ConnectionSpec& wanted, const Inventory& seen) {
   ConnectionView out;
   out.target = find_target(seen, wanted.name);

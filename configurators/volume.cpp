@@ -22,6 +22,7 @@ struct Context {
   const Spec& spec;
   const Inventory& seen;
   Uuid host;
+  Reached reached;
 };
 
 void say(VolumeSurvey& out, std::string id, std::string why, std::string remedy, Standing standing = Standing::refused) {
@@ -263,7 +264,7 @@ void compare_with_spec(VolumeSurvey& out, const Context& in) {
 // -------------------------------------------------------------------------------------------------------
 
 void choose(VolumeSurvey& out, const Context& in, const std::set<DeviceKey>& taken) {
-  Choice choice = choose_members(*out.wanted, in.spec, in.seen, taken);
+  Choice choice = choose_members(*out.wanted, in.spec, in.seen, taken, in.reached);
   std::move(choice.conflicts.begin(), choice.conflicts.end(), std::back_inserter(out.conflicts));
   if (choice.members.empty()) return;
   out.members = std::move(choice.members);
@@ -333,7 +334,7 @@ VolumeSurvey survey(const VolumeSpec& wanted, const Context& in, const std::set<
 }  // namespace
 
 std::vector<VolumeSurvey> survey_volumes(const Spec& spec, const Inventory& seen) {
-  const Context in{spec, seen, seen.host()};
+  const Context in{spec, seen, seen.host(), by_controller(seen)};
   std::set<DeviceKey> taken;
   for (const VolumeRecord& record : seen.records.value().volumes) taken.insert(record.members.begin(), record.members.end());
   std::vector<VolumeSurvey> out;
@@ -345,7 +346,7 @@ std::vector<VolumeSurvey> survey_volumes(const Spec& spec, const Inventory& seen
 }
 
 VolumeSurvey survey_existing(const VolumeSpec& wanted, const Spec& spec, const Inventory& seen) {
-  const Context in{spec, seen, seen.host()};
+  const Context in{spec, seen, seen.host(), by_controller(seen)};
   VolumeSurvey out;
   out.wanted = &wanted;
   out.stack = wanted.stack;

@@ -100,16 +100,21 @@ void add_local(const VolumeSpec& wanted, const Spec& spec, const Inventory& seen
 
 // Law 4: nothing is judged, let alone chosen, before every connection that the volume names is live.
 std::vector<std::string> add_remote(const VolumeSpec& wanted, const Spec& spec, const Inventory& seen,
-                                    const std::set<DeviceKey>& taken, Pool& pool) {
+                                    const std::set<DeviceKey>& taken, const Reached& reached, Pool& pool) {
   std::vector<std::string> missing;
+  std::set<const BlockDevice*> considered;  // once, also where two connections or controllers lead to it
   for (const std::string& name : wanted.members.from) {
     const ConnectionSpec* connection = spec.connection(name);
     if (connection == nullptr) continue;
     const ConnectionView view = view_connection(*connection, seen);
     if (!view.complete) missing.push_back("'" + name + "' (" + view.missing + ")");
-    for (const BlockDevice& device : seen.blocks.value()) {
-      if (device.kind != DeviceKind::remote_namespace || taken.contains(device.key) || !view.reaches(device)) continue;
-      consider(device, wanted, domain_of(*connection), name, spec, seen, pool);
+    for (const WantedController& one : view.controllers) {
+      const auto found = one.existing == nullptr ? reached.end() : reached.find(one.existing->kernel_name);
+      if (found == reached.end()) continue;
+      for (const BlockDevice* device : found->second) {
+        if (taken.contains(device->key) || !considered.insert(device).second) continue;
+        consider(*device, wanted, domain_of(*connection), name, spec, seen, pool);
+      }
     }
   }
   return missing;
@@ -235,12 +240,22 @@ void check_domains(const VolumeSpec& wanted, const std::vector<Candidate>& chose
 
 }  // namespace
 
-Choice choose_members(const VolumeSpec& wanted, const Spec& spec, const Inventory& seen, const std::set<DeviceKey>& taken) {
+Reached by_controller(const Inventory& seen) {
+  Reached out;
+  for (const BlockDevice& device : seen.blocks.value()) {
+    if (device.kind != DeviceKind::remote_namespace) continue;
+    for (const std::string& controller : device.controllers) out[controller].push_back(&device);
+  }
+  return out;
+}
+
+Choice choose_members(const VolumeSpec& wanted, const Spec& spec, const Inventory& seen, const std::set<DeviceKey>& taken,
+                      const Reached& reached) {
   Choice out;
   Pool pool;
   const auto& from = wanted.members.from;
   if (std::find(from.begin(), from.end(), "local_ssd") != from.end()) add_local(wanted, spec, seen, taken, pool);
-  const std::vector<std::string> missing = add_remote(wanted, spec, seen, taken, pool);
+  const std::vector<std::string> missing = add_remote(wanted, spec, seen, taken, reached, pool);
   std::sort(pool.passed_over.begin(), pool.passed_over.end(),
             [](const PassedOver& a, const PassedOver& b) { return a.device->key < b.device->key; });
   if (!missing.empty()) {

@@ -87,6 +87,18 @@ TEST_CASE("nothing is chosen before every connection is live and discovered, how
   }
 }
 
+TEST_CASE("two connections that lead to the same controller give each drive once") {
+  World world;
+  world.spec.connections.push_back(seen::connection("s1b", "10.9.0.1"));
+  TargetView twin = world.seen.targets.value()[0];
+  twin.connection = "s1b";
+  world.seen.targets.value().push_back(twin);
+  world.volume().members = {{"s1", "s1b"}, 5, std::nullopt, std::nullopt};
+  CHECK(refusal(world, "volume.too_few_members") == "");
+  world.volume().members.count = 4;
+  CHECK(world.survey().members.size() == 4);
+}
+
 TEST_CASE("two volumes never get the same drive, and a recorded one keeps its own") {
   World world;
   world.spec.volumes.push_back(seen::volume("scratch", {"s1", "s2"}, 4));
