@@ -167,7 +167,10 @@ std::string event_subject(const std::string& on) {
 std::vector<EventDraft> events_of_success(const Action& action, const Inventory& seen) {
   std::vector<EventDraft> out;
   out.push_back(event_about(event::kActionSucceeded, action.object,
-                            {{"id", safe(action.id)}, {"sentence", safe(action.sentence)}, {"risk", to_text(action.risk)}}));
+                            {{"id", safe(action.id)},
+                             {"sentence", safe(action.sentence)},
+                             {"reason", safe(action.reason)},
+                             {"risk", to_text(action.risk)}}));
   for (const Step& step : action.steps) std::visit(ToldByStep{action, out}, step);
   std::vector<Record> written = action.before;
   written.insert(written.end(), action.after.begin(), action.after.end());

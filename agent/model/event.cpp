@@ -27,7 +27,7 @@ constexpr std::array kEventTypes{
     EventType{event::kSpecRejected, "spec", "A changed spec is invalid or emptied; the last good one stays in force.",
               "errors"},
     EventType{event::kActionSucceeded, "OBJECT of the action", "An action was done, and its outcome is recorded.",
-              "id, sentence, risk"},
+              "id, sentence, reason, risk"},
     EventType{event::kActionFailed, "OBJECT of the action",
               "An action stopped at a step that failed; it is tried again later.", "id, sentence, error, remedy"},
     EventType{event::kActionInterrupted, "OBJECT of the action",
