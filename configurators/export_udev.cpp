@@ -23,7 +23,7 @@ namespace {
 //   SYSTEMD_READY=0                systemd makes no device unit active for the drive, so no .mount or .swap is pulled in
 // 62 is after 60-persistent-storage.rules, which reads the signatures and makes the by-id links, and before the two above.
 constexpr std::string_view kHead =
-    "# Written by nvstriped; changes are lost. Drives served to other hosts: this host's udev assembles, activates and\n"
+    "# Made by nvstripe; edits are overwritten. Drives served to other hosts: this host's udev assembles, activates and\n"
     "# mounts nothing that it finds on them.\n"
     "ACTION==\"remove\", GOTO=\"nvstripe_exports_end\"\n"
     "SUBSYSTEM!=\"block\", GOTO=\"nvstripe_exports_end\"\n";

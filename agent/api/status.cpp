@@ -332,6 +332,8 @@ Status status_of(const Snapshot& snapshot) {
   for (const Conflict& conflict : snapshot.pass.plan.conflicts) {
     if (conflict.object == "tuning" || conflict.object.starts_with("tuning:"))
       status.tuning.emplace_back(conflict.subject, reason_of(conflict));
+    else if (!belongs(conflict, snapshot.spec.spec) && conflict.standing == Standing::note)
+      status.notes.push_back(Reason{conflict.id, conflict.subject + ": " + conflict.why, conflict.remedy});
     else if (!belongs(conflict, snapshot.spec.spec))
       status.others.push_back(Reason{conflict.id, conflict.subject + ": " + conflict.why, conflict.remedy});
   }

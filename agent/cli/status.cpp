@@ -74,6 +74,7 @@ void print_rest(const Context& context, const boost::json::value& status) {
     fmt::print("{} {}\n", paint(context, Colour::bad, "conflict:"), text_of(conflict, "why"));
     if (const std::string remedy = text_of(conflict, "remedy"); !remedy.empty()) fmt::print("  remedy: {}\n", remedy);
   }
+  for (const auto& note : list_of(status, "notes")) fmt::print("note: {}\n", text_of(note, "why"));
   for (const auto& failure : list_of(status, "failures")) {
     fmt::print("{} {}: {}\n", paint(context, Colour::bad, "failed:"), text_of(failure, "sentence"),
                text_of(failure, "error"));

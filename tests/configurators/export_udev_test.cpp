@@ -19,6 +19,7 @@ TEST_CASE("the rules list each exported drive by wwid and nsid") {
   REQUIRE(file != nullptr);
   CHECK(file->path == "/etc/udev/rules.d/62-nvstripe-exports.rules");
   CHECK(golden_difference("62-nvstripe-exports.rules", file->text) == "");
+  CHECK(file->text.starts_with("# Made by nvstripe"));  // the mark by which collectors/units.cpp knows the file as ours
   CHECK(draft.actions.front().steps.back() == Step{Run{{"udevadm", "control", "--reload"}}});
 }
 
