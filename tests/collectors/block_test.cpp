@@ -172,6 +172,24 @@ TEST_CASE("a bare machine's drives need a known maker, and a hypervisor's flag t
   CHECK(device(guest, "nvme1n1").kind == DeviceKind::other);
 }
 
+TEST_CASE("drives, mounts and udev's records alone tell what is usable, and what is presumed is said") {
+  std::string lean = "nvstripe-tree 1\n";
+  bool kept = false;
+  const std::string tree = fixture::tree_of("aws-i4i");
+  for (std::size_t at = tree.find('\n') + 1; at < tree.size(); at = tree.find('\n', at) + 1) {
+    const std::string line = tree.substr(at, tree.find('\n', at) + 1 - at);
+    if (line[0] != '|') {
+      kept = false;
+      for (const char* path : {" /sys/block/", " /sys/class/", " /sys/devices/", " /proc/self/", " /run/udev/"})
+        kept = kept || (line.find(path) != std::string::npos && line.compare(0, 6, "folder") != 0);
+    }
+    if (kept) lean += line;
+  }
+  const Inventory seen = fixture::look_at_text(lean);
+  CHECK(usable_names(seen) == std::vector<std::string>{"nvme2n1", "nvme3n1"});
+  CHECK(seen.notes.size() >= 2);
+}
+
 TEST_CASE("a machine captured in part is read as far as it goes and nothing of it is usable") {
   const Inventory seen = look_at("partial");
   REQUIRE(seen.blocks.is_known());
