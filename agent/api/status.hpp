@@ -67,7 +67,7 @@ struct Status {
   std::vector<ConnectionStatus> connections;
   std::vector<ExportStatus> exports;
   std::vector<Reason> others;                              // conflicts that belong to none of these
-  std::vector<Reason> notes;                                      // worth saying, nothing is withheld
+  std::vector<Reason> notes;                               // worth saying, nothing is withheld
   std::vector<std::pair<std::string, std::string>> holds;  // object, why
   std::vector<std::pair<std::string, Reason>> tuning;      // subject, note
   std::vector<ActionOutcome> failures;                     // actions of the last pass that failed

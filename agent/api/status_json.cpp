@@ -130,7 +130,7 @@ std::string status_json(const Status& status) {
                           {"connections", connection_array(status)},
                           {"exports", export_array(status)},
                           {"conflicts", reasons(status.others)},
-                         {"notes", reasons(status.notes)},
+                          {"notes", reasons(status.notes)},
                           {"holds", std::move(holds)},
                           {"tuning", std::move(tuning)},
                           {"failures", line_array(status.failures)},

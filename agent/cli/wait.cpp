@@ -59,6 +59,8 @@ Verdict judge(const boost::json::value& status, const std::vector<std::string>& 
   if (const auto* spec = status.as_object().if_contains("spec"); spec != nullptr && !text_of(*spec, "problem").empty())
     verdict.waits += "the spec is not in force: " + text_of(*spec, "problem") + "\n";
   if (counted == 0 && missing.empty()) judge_exports(status, verdict);
+  if (!verdict.done)
+    for (const auto& failure : list_of(status, "failures")) verdict.waits += "  failed: " + text_of(failure, "error") + "\n";
   return verdict;
 }
 

@@ -19,7 +19,7 @@ namespace nvstripe::daemon {
 namespace {
 
 constexpr std::int64_t kCoalesceMs = 200;         // uevents of one hotplug come within tens of milliseconds
-constexpr std::int64_t kSwarmMs = 1'000;      // between passes that found nothing to do, however many events come
+constexpr std::int64_t kSwarmMs = 1'000;          // between passes that found nothing to do, however many events come
 constexpr std::int64_t kSettleMs = 500;           // an editor or cloud-init writes a file within this
 constexpr std::int64_t kSettleLongestMs = 5'000;  // a file that never rests is read anyway
 constexpr std::int64_t kDriftMs = 60'000;         // what no event tells of is noticed after a minute

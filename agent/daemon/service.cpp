@@ -31,7 +31,7 @@
 #include "agent/model/json.hpp"
 #include "agent/store/store.hpp"
 #include "configurators/release.hpp"
-#include "configurators/tuning.hpp"
+#include "configurators/revert.hpp"
 
 namespace nvstripe::daemon {
 namespace {
