@@ -140,6 +140,7 @@ Draft block_queue(const Spec& spec, const Inventory& seen) {
     return std::tie(a.object, a.attribute) < std::tie(b.object, b.attribute);
   });
   Draft draft = set_all(wanted, seen);
+  if (spec.wants_nothing()) return draft;  // an emptied spec changes nothing (law 9)
   Draft back = give_back(wanted, seen, is_device);
   draft.actions.insert(draft.actions.end(), back.actions.begin(), back.actions.end());
   return draft;

@@ -74,6 +74,7 @@ Draft nvme_parameters(const Spec& spec, const Inventory& seen) {
     tell_multipath(spec, seen, draft);
   }
   Draft set = set_all(wanted, seen);
+  if (spec.wants_nothing()) return draft;  // an emptied spec changes nothing (law 9)
   Draft back = give_back(wanted, seen, [](const TuningRecord& record) { return record.object == "module"; });
   for (Draft* part : {&set, &back}) {
     draft.actions.insert(draft.actions.end(), part->actions.begin(), part->actions.end());

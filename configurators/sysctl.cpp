@@ -59,6 +59,7 @@ Draft sysctl(const Spec& spec, const Inventory& seen) {
     want(seen, "vm.dirty", 4 * rate, 20, wanted);
   }
   Draft draft = set_all(wanted, seen);
+  if (spec.wants_nothing()) return draft;  // an emptied spec changes nothing (law 9)
   Draft back = give_back(wanted, seen, [](const TuningRecord& record) { return record.object == "sysctl"; });
   draft.actions.insert(draft.actions.end(), back.actions.begin(), back.actions.end());
   return draft;

@@ -21,7 +21,7 @@ struct Reconciler::Pass {
   std::set<std::string> done;
   std::set<std::string> accepted_lines;  // what the accepted digest covers, once it matched
   bool looked_fully = false;             // since the last action
-  bool ends_at_failure = false;
+  bool is_command = false;               // each action once, and the first failure ends it
 };
 
 namespace {
@@ -63,6 +63,7 @@ Result<> Reconciler::look(Pass& pass, FacetSet wanted) {
   TRY(Records records, journal_.records());
   pass.report.seen.records = Facet<Records>::known(std::move(records));
   pass.report.plan = pass.drafting(pass.spec, pass.report.seen);
+  if (pass.is_command) std::erase_if(pass.report.plan.actions, [&](const Action& action) { return pass.done.contains(action.id); });
   pass.looked_fully = wanted == kAllFacets;
   const Plan& plan = pass.report.plan;
   if (pass.accepted_lines.empty() && !plan.digest.empty() && plan.digest == pass.permission.accepted_digest) {
@@ -187,7 +188,7 @@ Result<PassReport> Reconciler::loop(Pass& pass) {
     CHECKED(carry_one(pass, action));
     if (pass.done.contains(action.id)) {
       backoff_.not_before_ms.erase(action.id);
-    } else if (pass.ends_at_failure) {
+    } else if (pass.is_command) {
       CHECKED(look(pass, kAllFacets));
       break;
     }
