@@ -29,6 +29,13 @@ const PassReport& Bench::settle(const Permission& permission) {
   throw Broken(why + "\n" + plan_text(last.plan));
 }
 
+const PassReport& Bench::command(const Reconciler::DraftOf& draft) {
+  auto report = daemon->carry_out(spec, draft, {true, {}}, now_ms);
+  if (!report) throw Broken("command: " + report.error().what);
+  last = std::move(*report);
+  return last;
+}
+
 bool Bench::settle_or_crash(const Permission& permission) {
   try {
     settle(permission);

@@ -30,6 +30,9 @@ struct Bench {
   // As settle(); true when the ordered crash came.
   [[nodiscard]] bool settle_or_crash(const Permission& permission = {});
 
+  // A command of the CLI: its draft is carried out with everything permitted.
+  const PassReport& command(const Reconciler::DraftOf& draft);
+
   [[nodiscard]] Inventory look();
   [[nodiscard]] int destructive(const std::string& what) const;  // how often a line of the tape of destruction has this text
   [[nodiscard]] bool has_conflict(const std::string& id) const;  // in the last plan

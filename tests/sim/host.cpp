@@ -153,10 +153,15 @@ struct Performer {
       if (!media) return fail("'" + step.device->text + "' is not there");
       Drive* drive = host.drive(*step.device);
       if (drive != nullptr && drive->device.kind != DeviceKind::local_ssd) throw Broken("a setting of " + step.device->text);
-      host.settings[step.device->text + " " + step.path] = value;
+      if (!host.deaf) host.settings[step.device->text + " " + step.path] = value;
       return {};
     }
     host.settings[step.path] = value;
+    // Bytes and ratio exclude each other: writing one makes the other read 0 (mm/page-writeback.c).
+    for (const std::string stem : {"/proc/sys/vm/dirty", "/proc/sys/vm/dirty_background"}) {
+      if (step.path == stem + "_bytes") host.settings[stem + "_ratio"] = "0";
+      if (step.path == stem + "_ratio") host.settings[stem + "_bytes"] = "0";
+    }
     return {};
   }
   bool is_exported_before(const DeviceKey& key) const { return host.exported_once.contains(key); }

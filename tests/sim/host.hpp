@@ -100,6 +100,7 @@ class Host : public World {
   TargetConfiguration nvmet;
   std::map<std::string, std::string> settings;  // "<device key> queue/…" and /proc/sys/…
   std::vector<Sysctl> sysctls;
+  bool deaf = false;                          // settings are written without effect
   std::set<DeviceKey> exported_once;          // a consumer may have data on it
 
   // ---- what happened ----

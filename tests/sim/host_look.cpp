@@ -68,6 +68,11 @@ bool Host::is_busy(const DeviceKey& key) const {
 
 void Host::relate(std::vector<BlockDevice>& out) const {
   for (BlockDevice& device : out) {
+    device.queue.schedulers = {"none", "mq-deadline"};
+    const bool stacked_on = device.kind == DeviceKind::array;
+    if (!stacked_on) device.queue.scheduler = "mq-deadline";  // as with one hardware queue
+    if (device.kind == DeviceKind::remote_namespace) device.queue.wbt_lat_usec = 2000;
+    device.queue.read_ahead_kb = stacked_on ? 32768 : 128;
     for (const DeviceKey& holder : holders_of(device.key)) device.holders.push_back(holder);
     for (const auto& [path, key] : mounted) {
       if (key == device.key) device.mount_points.push_back(path);

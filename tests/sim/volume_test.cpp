@@ -187,10 +187,12 @@ TEST_CASE("foreign data is wiped with consent and the acceptance of exactly that
 TEST_CASE("an emptied spec changes nothing") {
   Bench bench;
   add_targets_and_volume(bench, 2, 4, Stack::md);
+  add_local_ssds(bench, 2);
+  add_pool(bench, "pool", {seen::hostnqn(seen::other_host_id())}, 1);
   bench.settle();
   const std::size_t steps = bench.host.tape.size();
   bench.spec = Spec{};
-  bench.settle({true, {}});
+  bench.settle();
   CHECK(bench.host.tape.size() == steps);
   CHECK(bench.host.mounted.contains("/mnt/train"));
 }
