@@ -19,7 +19,8 @@ bool sees_array(std::string_view uuid, const Inventory& seen) {
 
 bool sees_volume(std::string_view name, const Inventory& seen) {
   const auto& all = seen.lvm.value().volumes;
-  return std::any_of(all.begin(), all.end(), [&](const LvmVolume& lv) { return lv.active && lv.vg + "/" + lv.name == name; });
+  return std::any_of(all.begin(), all.end(),
+                     [&](const LvmVolume& lv) { return lv.active && lv.vg + "/" + lv.name == name; });
 }
 
 bool sees_filesystem(std::string_view uuid, const Inventory& seen) {

@@ -14,19 +14,26 @@ std::string capitalised(std::string text) {
 
 std::string_view warning(Risk risk) {
   switch (risk) {
-    case Risk::reversible: return "";
-    case Risk::disruptive: return " This interrupts what is in use: it waits for 'nvstripe apply'.";
-    case Risk::writes_blank: return " This writes to blank devices.";
-    case Risk::destroys_data: return " THIS DESTROYS DATA: it waits for 'nvstripe apply --accept DIGEST'.";
+    case Risk::reversible:
+      return "";
+    case Risk::disruptive:
+      return " This interrupts what is in use: it waits for 'nvstripe apply'.";
+    case Risk::writes_blank:
+      return " This writes to blank devices.";
+    case Risk::destroys_data:
+      return " THIS DESTROYS DATA: it waits for 'nvstripe apply --accept DIGEST'.";
   }
   return "";
 }
 
 std::string_view opening(Standing standing) {
   switch (standing) {
-    case Standing::note: return "Note";
-    case Standing::waiting: return "Waiting";
-    case Standing::refused: return "Refused";
+    case Standing::note:
+      return "Note";
+    case Standing::waiting:
+      return "Waiting";
+    case Standing::refused:
+      return "Refused";
   }
   return "Refused";
 }
@@ -35,7 +42,8 @@ std::string_view opening(Standing standing) {
 
 std::string plan_text(const Plan& plan) {
   std::string out;
-  if (plan.actions.empty()) out = plan.conflicts.empty() ? "Nothing to do: all is as the spec wants it.\n" : "Nothing can be done now.\n";
+  if (plan.actions.empty())
+    out = plan.conflicts.empty() ? "Nothing to do: all is as the spec wants it.\n" : "Nothing can be done now.\n";
   std::size_t number = 0;
   for (const Action& action : plan.actions) {
     out += std::to_string(++number) + ". " + capitalised(printable(action.sentence));
@@ -46,7 +54,8 @@ std::string plan_text(const Plan& plan) {
     for (const std::string& line : action.destroys) out += "     destroys " + printable(line) + "\n";
   }
   for (const Conflict& conflict : plan.conflicts) {
-    out += std::string(opening(conflict.standing)) + ": " + printable(conflict.subject) + ": " + printable(conflict.why) + ".";
+    out +=
+        std::string(opening(conflict.standing)) + ": " + printable(conflict.subject) + ": " + printable(conflict.why) + ".";
     if (!conflict.remedy.empty()) out += " " + capitalised(printable(conflict.remedy)) + ".";
     out += "\n";
   }

@@ -28,13 +28,20 @@ FacetView view(FacetName name, std::string_view text, const Facet<T>& facet) {
 
 std::vector<FacetView> facets(const Inventory& seen) {
   using enum FacetName;
-  return {view(blocks, "block devices", seen.blocks),   view(controllers, "NVMe controllers", seen.controllers),
-          view(exports, "nvmet", seen.exports),         view(arrays, "md arrays", seen.arrays),
-          view(lvm, "LVM", seen.lvm),                   view(mounts, "mounts", seen.mounts),
-          view(units, "unit files", seen.units),        view(links, "network links", seen.links),
-          view(rdma, "RDMA devices", seen.rdma),        view(kernel, "the kernel's features", seen.kernel),
-          view(tools, "tools", seen.tools),             view(identity, "the host's identity", seen.identity),
-          view(targets, "targets", seen.targets),       view(records, "the agent's records", seen.records),
+  return {view(blocks, "block devices", seen.blocks),
+          view(controllers, "NVMe controllers", seen.controllers),
+          view(exports, "nvmet", seen.exports),
+          view(arrays, "md arrays", seen.arrays),
+          view(lvm, "LVM", seen.lvm),
+          view(mounts, "mounts", seen.mounts),
+          view(units, "unit files", seen.units),
+          view(links, "network links", seen.links),
+          view(rdma, "RDMA devices", seen.rdma),
+          view(kernel, "the kernel's features", seen.kernel),
+          view(tools, "tools", seen.tools),
+          view(identity, "the host's identity", seen.identity),
+          view(targets, "targets", seen.targets),
+          view(records, "the agent's records", seen.records),
           view(sysctls, "sysctls", seen.sysctls)};
 }
 
@@ -77,12 +84,14 @@ void merge_doubles(Draft& draft) {
   for (std::size_t i = 0; i < actions.size();) {
     std::size_t end = i + 1;
     while (end < actions.size() && actions[end].id == actions[i].id) ++end;
-    const bool equal = std::all_of(actions.begin() + static_cast<std::ptrdiff_t>(i), actions.begin() + static_cast<std::ptrdiff_t>(end),
-                                   [&](const Action& other) { return other == actions[i]; });
+    const bool equal =
+        std::all_of(actions.begin() + static_cast<std::ptrdiff_t>(i), actions.begin() + static_cast<std::ptrdiff_t>(end),
+                    [&](const Action& other) { return other == actions[i]; });
     if (equal) {
       kept.push_back(std::move(actions[i]));
     } else {
-      draft.conflicts.push_back(against(actions[i], "plan.double_action", "two different actions are called '" + actions[i].id + "'",
+      draft.conflicts.push_back(against(actions[i], "plan.double_action",
+                                        "two different actions are called '" + actions[i].id + "'",
                                         "report this as a defect", Standing::refused));
     }
     i = end;
@@ -125,7 +134,8 @@ void drop_unmet(Draft& draft, const Inventory& seen) {
         continue;
       }
       changed = true;
-      draft.conflicts.push_back(against(action, "plan.unmet_need", "cannot " + action.sentence + " before '" + printable(*unmet) + "' is there",
+      draft.conflicts.push_back(against(action, "plan.unmet_need",
+                                        "cannot " + action.sentence + " before '" + printable(*unmet) + "' is there",
                                         "see what keeps it away", Standing::waiting));
     }
     draft.actions = std::move(kept);
@@ -166,7 +176,8 @@ std::vector<Action> order(Draft& draft) {
   }
   for (std::size_t i = 0; i < actions.size(); ++i) {
     if (done[i]) continue;
-    draft.conflicts.push_back(against(actions[i], "plan.cycle", "'" + actions[i].id + "' waits for something that waits for it",
+    draft.conflicts.push_back(against(actions[i], "plan.cycle",
+                                      "'" + actions[i].id + "' waits for something that waits for it",
                                       "report this as a defect", Standing::refused));
   }
   return ordered;

@@ -1,5 +1,5 @@
-// Owns the loop. Each action: intent (with the records it needs first) in one transaction, steps, outcome in one transaction,
-// and another look, which alone decides what comes next.
+// Owns the loop. Each action: intent (with the records it needs first) in one transaction, steps, outcome in one
+// transaction, and another look, which alone decides what comes next.
 #include "agent/engine/reconcile.hpp"
 
 #include <algorithm>
@@ -16,8 +16,8 @@ struct Reconciler::Pass {
   const Progress& progress;
   const Drafting& drafting;
   PassReport report;
-  std::map<std::string, Action> tried;   // done or failed in this pass, by id: none is done twice in one
-  std::map<std::string, int> renewed;    // how often one was wanted again with other steps
+  std::map<std::string, Action> tried;  // done or failed in this pass, by id: none is done twice in one
+  std::map<std::string, int> renewed;   // how often one was wanted again with other steps
   std::set<std::string> done;
   std::set<std::string> accepted_lines;  // what the accepted digest covers, once it matched
   bool looked_fully = false;             // since the last action
@@ -63,7 +63,8 @@ Result<> Reconciler::look(Pass& pass, FacetSet wanted) {
   TRY(Records records, journal_.records());
   pass.report.seen.records = Facet<Records>::known(std::move(records));
   pass.report.plan = pass.drafting(pass.spec, pass.report.seen);
-  if (pass.is_command) std::erase_if(pass.report.plan.actions, [&](const Action& action) { return pass.done.contains(action.id); });
+  if (pass.is_command)
+    std::erase_if(pass.report.plan.actions, [&](const Action& action) { return pass.done.contains(action.id); });
   pass.looked_fully = wanted == kAllFacets;
   const Plan& plan = pass.report.plan;
   if (pass.accepted_lines.empty() && !plan.digest.empty() && plan.digest == pass.permission.accepted_digest) {
@@ -91,9 +92,10 @@ const Action* Reconciler::choose(Pass& pass) {
   const Action* chosen = nullptr;
   for (const Action& action : pass.report.plan.actions) {
     const auto covered = [&](const std::string& line) { return pass.accepted_lines.contains(line); };
-    const bool permitted = action.risk == Risk::destroys_data
-                               ? std::all_of(action.destroys.begin(), action.destroys.end(), covered) && !action.destroys.empty()
-                               : action.risk != Risk::disruptive || pass.permission.disruptive;
+    const bool permitted =
+        action.risk == Risk::destroys_data
+            ? std::all_of(action.destroys.begin(), action.destroys.end(), covered) && !action.destroys.empty()
+            : action.risk != Risk::disruptive || pass.permission.disruptive;
     if (!permitted) {
       pass.report.withheld.push_back(action.id);
       continue;
@@ -146,8 +148,7 @@ Result<> Reconciler::carry_one(Pass& pass, const Action& action) {
 
 // Says what changed since the last pass, and forgets intents once all is quiet.
 Result<> Reconciler::finish(Pass& pass) {
-  std::vector<EventDraft> events =
-      events_of_controllers(controllers_, lost_at_ms_, pass.report.seen, pass.now_ms);
+  std::vector<EventDraft> events = events_of_controllers(controllers_, lost_at_ms_, pass.report.seen, pass.now_ms);
   std::map<std::string, Conflict> now;
   for (const Conflict& conflict : pass.report.plan.conflicts) {
     if (conflict.standing == Standing::note) continue;
@@ -203,7 +204,8 @@ Result<PassReport> Reconciler::loop(Pass& pass) {
   return std::move(pass.report);
 }
 
-Result<PassReport> Reconciler::pass(const Spec& spec, const Permission& permission, std::int64_t now_ms, const Progress& progress) {
+Result<PassReport> Reconciler::pass(const Spec& spec, const Permission& permission, std::int64_t now_ms,
+                                    const Progress& progress) {
   const Drafting drafting = [](const Spec& wanted, const Inventory& seen) { return make_plan(wanted, seen); };
   if (permission.disruptive) backoff_.not_before_ms.clear();  // a person asked: try at once
   Pass pass{spec, permission, now_ms, progress, drafting, {}, {}, {}, {}, {}, false, false};

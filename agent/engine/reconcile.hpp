@@ -21,18 +21,18 @@ struct ActionOutcome {
 };
 
 struct PassReport {
-  Inventory seen;                      // the last look
-  Plan plan;                           // what remains, with what it waits for
-  std::vector<ActionOutcome> outcomes; // of this pass, in order
-  std::vector<std::string> withheld;   // action ids that wait for apply or acceptance
-  std::vector<std::string> backed_off; // action ids that failed before and wait for their next try
+  Inventory seen;                       // the last look
+  Plan plan;                            // what remains, with what it waits for
+  std::vector<ActionOutcome> outcomes;  // of this pass, in order
+  std::vector<std::string> withheld;    // action ids that wait for apply or acceptance
+  std::vector<std::string> backed_off;  // action ids that failed before and wait for their next try
   bool operator==(const PassReport&) const = default;
 };
 
 // How far the agent may go. The daemon by itself: writes_blank but not disruptive.
 struct Permission {
-  bool disruptive = false;             // this pass was asked for by `apply`
-  std::string accepted_digest;         // by `apply --accept`; covers destroys_data when it equals the plan's digest
+  bool disruptive = false;      // this pass was asked for by `apply`
+  std::string accepted_digest;  // by `apply --accept`; covers destroys_data when it equals the plan's digest
   bool operator==(const Permission&) const = default;
 };
 
@@ -43,7 +43,7 @@ struct Backoff {
 };
 
 inline constexpr std::int64_t kFirstRetryMs = 2'000;
-inline constexpr std::int64_t kLastRetryMs = 120'000;  // a target that comes back is used within two minutes
+inline constexpr std::int64_t kLastRetryMs = 120'000;     // a target that comes back is used within two minutes
 inline constexpr std::size_t kMaxActionsOfAPass = 2'000;  // a bound against configurators that disagree for ever
 
 class Reconciler {
@@ -84,7 +84,7 @@ class Reconciler {
   Journal& journal_;
   Backoff backoff_;
   bool started_ = false;
-  std::map<std::string, Conflict> said_;          // conflicts told as events, by object, id and why
+  std::map<std::string, Conflict> said_;            // conflicts told as events, by object, id and why
   std::map<std::string, std::string> controllers_;  // our controllers by record key → state last seen
   std::map<std::string, std::int64_t> lost_at_ms_;
 };

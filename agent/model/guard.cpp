@@ -11,7 +11,9 @@ namespace {
 
 using Vetoes = std::vector<Veto>;
 
-void add(Vetoes& out, std::string id, std::string sentence) { out.push_back({"guard." + std::move(id), std::move(sentence)}); }
+void add(Vetoes& out, std::string id, std::string sentence) {
+  out.push_back({"guard." + std::move(id), std::move(sentence)});
+}
 
 bool ends_with_component(std::string_view path, std::string_view name) {
   return !name.empty() && path.size() > name.size() && path.ends_with(name) && path[path.size() - name.size() - 1] == '/';
@@ -20,21 +22,28 @@ bool ends_with_component(std::string_view path, std::string_view name) {
 void check_kind(const BlockDevice& device, Vetoes& out) {
   switch (device.kind) {
     case DeviceKind::local_ssd:
-    case DeviceKind::remote_namespace: break;
-    case DeviceKind::system: add(out, "system_device", device.evidence.empty() ? "it carries the system" : device.evidence); break;
+    case DeviceKind::remote_namespace:
+      break;
+    case DeviceKind::system:
+      add(out, "system_device", device.evidence.empty() ? "it carries the system" : device.evidence);
+      break;
     case DeviceKind::network_disk:
       add(out, "network_disk", "it is a network disk" + (device.evidence.empty() ? "" : " (" + device.evidence + ")"));
       break;
-    case DeviceKind::array: add(out, "not_a_drive", "it is an array or a logical volume"); break;
+    case DeviceKind::array:
+      add(out, "not_a_drive", "it is an array or a logical volume");
+      break;
     case DeviceKind::other:
-      add(out, "no_evidence", device.evidence.empty() ? "nothing proves what it is" : "nothing proves what it is: " + device.evidence);
+      add(out, "no_evidence",
+          device.evidence.empty() ? "nothing proves what it is" : "nothing proves what it is: " + device.evidence);
       break;
   }
   if (!device.parent.empty() || device.key.text.starts_with("part:")) add(out, "not_a_drive", "it is a partition");
 }
 
 void check_identity(const BlockDevice& device, const Inventory& seen, Vetoes& out) {
-  if (device.key.empty() || device.key.text.starts_with("name:")) add(out, "unstable_name", "no stable identity was found for it");
+  if (device.key.empty() || device.key.text.starts_with("name:"))
+    add(out, "unstable_name", "no stable identity was found for it");
   const auto same = [&](const BlockDevice& other) { return other.key == device.key; };
   const auto& all = seen.blocks.value();
   if (device.ambiguous_key || std::count_if(all.begin(), all.end(), same) > 1) {
@@ -80,7 +89,8 @@ void check_exports(const BlockDevice& device, const Inventory& seen, Vetoes& out
     for (const TargetNamespace& ns : subsystem.namespaces) {
       if (ns.device_path.empty() || matches_some(ns.device_path)) continue;
       if (subsystem.nqn.starts_with("nqn.2026-11.io.nvstripe:")) continue;  // ours: the ledger names the drive
-      add(out, "exports_unclear", "nvmet exports '" + printable(ns.device_path) + "', and which drive that is cannot be told");
+      add(out, "exports_unclear",
+          "nvmet exports '" + printable(ns.device_path) + "', and which drive that is cannot be told");
     }
   }
 }
@@ -91,9 +101,10 @@ void check_loop(const BlockDevice& device, const Inventory& seen, Vetoes& out) {
   if (device.kind != DeviceKind::remote_namespace) return;
   for (const TargetSubsystem& subsystem : seen.exports.value().subsystems) {
     const bool same_nqn = !device.subsystem_nqn.empty() && subsystem.nqn == device.subsystem_nqn;
-    const bool same_id = std::any_of(subsystem.namespaces.begin(), subsystem.namespaces.end(), [&](const TargetNamespace& ns) {
-      return !ns.uuid.empty() && (ns.uuid == device.uuid || device.wwid == "uuid." + ns.uuid);
-    });
+    const bool same_id =
+        std::any_of(subsystem.namespaces.begin(), subsystem.namespaces.end(), [&](const TargetNamespace& ns) {
+          return !ns.uuid.empty() && (ns.uuid == device.uuid || device.wwid == "uuid." + ns.uuid);
+        });
     if (same_nqn || same_id) {
       add(out, "loop", "it is this host's own export '" + printable(subsystem.nqn) + "', seen through the fabric");
       return;

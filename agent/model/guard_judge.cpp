@@ -36,7 +36,8 @@ bool has_consent(const Action& action, const DeviceKey& key, const Spec& spec) {
 
 bool intent_is_open(const Action& action, const Inventory& seen) {
   const auto& intents = seen.records.value().intents;
-  return std::any_of(intents.begin(), intents.end(), [&](const IntentRecord& intent) { return intent.action_id == action.id; });
+  return std::any_of(intents.begin(), intents.end(),
+                     [&](const IntentRecord& intent) { return intent.action_id == action.id; });
 }
 
 bool only_our_slices(const std::vector<DeviceKey>& holders, const Spec& spec, const Inventory& seen) {
@@ -72,7 +73,8 @@ Veto judge_expected(const RequireContent& look, const BlockDevice& device, const
   if (device.diskseq != 0 && look.diskseq != 0 && look.diskseq != device.diskseq) {
     return veto("last_look_differs", "the last look at " + quoted(look.device) + " expects another disk");
   }
-  const bool ours_torn = device.kind == DeviceKind::array && is_our_stack(device.key, spec, seen) && intent_is_open(action, seen);
+  const bool ours_torn =
+      device.kind == DeviceKind::array && is_our_stack(device.key, spec, seen) && intent_is_open(action, seen);
   if (look.any_content && !has_consent(action, look.device, spec) && !ours_torn) {
     return veto("last_look_differs", "the last look at " + quoted(look.device) + " would allow any content without consent");
   }
@@ -104,7 +106,8 @@ Veto judge_write(const DeviceKey& key, const Action& action, const Spec& spec, c
 }
 
 bool names_kernel_device(std::string_view text) {
-  for (const std::string_view prefix : {"/dev/nvme", "/dev/sd", "/dev/vd", "/dev/xvd", "/dev/dm-", "/dev/md1", "/dev/loop"}) {
+  for (const std::string_view prefix :
+       {"/dev/nvme", "/dev/sd", "/dev/vd", "/dev/xvd", "/dev/dm-", "/dev/md1", "/dev/loop"}) {
     const auto at = text.find(prefix);
     if (at != std::string_view::npos && !text.substr(at).starts_with("/dev/nvme-fabrics")) return true;
   }
@@ -151,8 +154,8 @@ Veto judge_risk(const Action& action, const Spec& spec, const Inventory& seen) {
     if (!blank && !ours) least = Risk::destroys_data;
   }
   if (action.risk < least) {
-    return veto("risk_understated", "it is said to be '" + std::string(to_text(action.risk)) + "' and is '" +
-                                        std::string(to_text(least)) + "'");
+    return veto("risk_understated",
+                "it is said to be '" + std::string(to_text(action.risk)) + "' and is '" + std::string(to_text(least)) + "'");
   }
   if (action.risk == Risk::destroys_data && action.destroys.empty()) {
     return veto("no_consent", "it destroys data and does not list what");

@@ -223,7 +223,8 @@ Veto judge_backing(const WriteAttribute& step, const Context& in) {
   if (!step.value_device) return veto("undeclared_write", "'" + step.path + "' is not told its device by identity");
   const DeviceKey& key = *step.value_device;
   const auto& ledger = in.seen.records.value().exports;
-  const bool known = std::any_of(ledger.begin(), ledger.end(), [&](const ExportRecord& record) { return record.drive == key; });
+  const bool known =
+      std::any_of(ledger.begin(), ledger.end(), [&](const ExportRecord& record) { return record.drive == key; });
   if (key.text.starts_with("lv:nvx_") && is_our_stack(key, in.spec, in.seen)) return {};
   const BlockDevice* device = in.seen.find(key);
   if (device == nullptr) return veto("unseen_device", "'" + printable(key.text) + "' is not seen");
@@ -235,7 +236,8 @@ Veto judge_backing(const WriteAttribute& step, const Context& in) {
     const auto* look = std::get_if<RequireContent>(&other);
     return look != nullptr && look->device == key && look->expected.empty() && !look->any_content;
   });
-  if (!known && !looked) return veto("no_last_look", "nothing looks at '" + printable(key.text) + "' before it is exported first");
+  if (!known && !looked)
+    return veto("no_last_look", "nothing looks at '" + printable(key.text) + "' before it is exported first");
   return {};
 }
 

@@ -16,13 +16,18 @@ constexpr int kBusyTimeoutMs = 2'000;  // another nvstriped that is just ending 
 std::string_view remedy_of(int code) {
   switch (code & 0xff) {
     case SQLITE_BUSY:
-    case SQLITE_LOCKED: return "end the other program that has it open; only one nvstriped may run";
-    case SQLITE_FULL: return "make room on its file system; nothing is changed on this machine until the journal can be written";
+    case SQLITE_LOCKED:
+      return "end the other program that has it open; only one nvstriped may run";
+    case SQLITE_FULL:
+      return "make room on its file system; nothing is changed on this machine until the journal can be written";
     case SQLITE_READONLY:
     case SQLITE_CANTOPEN:
-    case SQLITE_PERM: return "make its folder writable for root";
-    case SQLITE_IOERR: return "see the kernel's log for errors of its disk, and whether its file system is full";
-    default: return "see 'nvstripe doctor'";
+    case SQLITE_PERM:
+      return "make its folder writable for root";
+    case SQLITE_IOERR:
+      return "see the kernel's log for errors of its disk, and whether its file system is full";
+    default:
+      return "see 'nvstripe doctor'";
   }
 }
 
@@ -66,7 +71,8 @@ Result<> Connection::execute(const std::string& sql) {
 
 Result<Statement> Connection::prepare(std::string_view sql) {
   sqlite3_stmt* raw = nullptr;
-  const int code = sqlite3_prepare_v3(database_.get(), sql.data(), static_cast<int>(sql.size()), SQLITE_PREPARE_PERSISTENT, &raw, nullptr);
+  const int code = sqlite3_prepare_v3(database_.get(), sql.data(), static_cast<int>(sql.size()), SQLITE_PREPARE_PERSISTENT,
+                                      &raw, nullptr);
   if (code != SQLITE_OK) return failure("read");
   return Statement(raw);
 }

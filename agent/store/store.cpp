@@ -1,12 +1,12 @@
 // Owns the tables of the state file, and what happens when it is damaged: it is set aside, never repaired by guessing.
 #include "agent/store/store.hpp"
 
+#include <sys/random.h>
+#include <sys/stat.h>
 #include <chrono>
 #include <ctime>
 #include <filesystem>
 #include <mutex>
-#include <sys/random.h>
-#include <sys/stat.h>
 
 #include <boost/json.hpp>
 
@@ -81,8 +81,9 @@ class SqliteStore final : public Store {
 
 Result<> SqliteStore::begin() {
   // EXCLUSIVE keeps a second daemon out for as long as this one lives.
-  CHECKED(connection_.execute("PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
-                              "PRAGMA wal_autocheckpoint=1000; BEGIN IMMEDIATE; COMMIT;"));
+  CHECKED(
+      connection_.execute("PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
+                          "PRAGMA wal_autocheckpoint=1000; BEGIN IMMEDIATE; COMMIT;"));
   TRY(const std::string check, connection_.one_text("PRAGMA quick_check(1)"));
   if (check != "ok") {
     return fail("state file is damaged: " + printable(check), "", std::error_code(EBADMSG, std::generic_category()));
@@ -118,8 +119,9 @@ Result<> SqliteStore::prepare_statements() {
   CHECKED(make(drop_events_, "DELETE FROM events WHERE sequence<?"));
   CHECKED(make(put_meta_, "UPDATE meta SET value=? WHERE name=?"));
   CHECKED(make(oldest_, "SELECT sequence,time,type,subject,data FROM events WHERE sequence>? ORDER BY sequence LIMIT ?"));
-  return make(newest_, "SELECT * FROM (SELECT sequence,time,type,subject,data FROM events WHERE sequence>? "
-                       "ORDER BY sequence DESC LIMIT ?) ORDER BY sequence");
+  return make(newest_,
+              "SELECT * FROM (SELECT sequence,time,type,subject,data FROM events WHERE sequence>? "
+              "ORDER BY sequence DESC LIMIT ?) ORDER BY sequence");
 }
 
 Result<> SqliteStore::load() {
@@ -128,8 +130,9 @@ Result<> SqliteStore::load() {
   for (; code == SQLITE_ROW; code = rows.step()) {
     auto record = json::parse_record(rows.text(0), rows.text(2));
     if (!record) {
-      return fail("state file holds a " + rows.text(0) + " record '" + printable(rows.text(1)) + "' that cannot be read: " +
-                      record.error().what, "", std::error_code(EBADMSG, std::generic_category()));
+      return fail("state file holds a " + rows.text(0) + " record '" + printable(rows.text(1)) +
+                      "' that cannot be read: " + record.error().what,
+                  "", std::error_code(EBADMSG, std::generic_category()));
     }
     cache_.put(*record);
   }
@@ -262,7 +265,8 @@ Result<std::string> set_aside(const std::string& path) {
     std::error_code cause;
     std::filesystem::rename(path + suffix, aside + suffix, cause);
     if (cause && cause != std::errc::no_such_file_or_directory) {
-      return fail("cannot set aside '" + path + suffix + "': " + cause.message(), "make its folder writable for root", cause);
+      return fail("cannot set aside '" + path + suffix + "': " + cause.message(), "make its folder writable for root",
+                  cause);
     }
   }
   return aside;
@@ -280,7 +284,8 @@ Result<std::unique_ptr<Store>> Store::open(const std::string& path, const OpenOp
     auto first = open_once(path, options);
     ::umask(old);
     if (first) {
-      if (!existed) CHECKED((*first)->write({}, {{std::string(event::kStateReset), "agent", R"({"reason":"no state file"})"}}));
+      if (!existed)
+        CHECKED((*first)->write({}, {{std::string(event::kStateReset), "agent", R"({"reason":"no state file"})"}}));
       return std::unique_ptr<Store>(std::move(*first));
     }
     if (!must_be_set_aside(first.error())) return tl::unexpected(first.error());

@@ -15,7 +15,7 @@ inline constexpr std::uint64_t kMaxEvents = 100'000;
 
 struct EventQuery {
   std::uint64_t after_sequence = 0;
-  std::uint32_t limit = 100;   // newest when `newest`, else oldest after after_sequence
+  std::uint32_t limit = 100;  // newest when `newest`, else oldest after after_sequence
   bool newest = false;
 };
 

@@ -1,3 +1,4 @@
+// Owns how a simulated machine is driven and filled, and what its end state is. Decides nothing that the agent decides.
 #include "tests/sim/bench.hpp"
 
 #include <algorithm>
@@ -85,7 +86,8 @@ void add_targets_and_volume(Bench& bench, unsigned drives, unsigned members, Sta
 void add_local_ssds(Bench& bench, unsigned count) {
   for (unsigned i = 1; i <= count; ++i) bench.host.drives.push_back({seen::local_ssd(i), blank_media(), Look::none});
   for (unsigned i = 1; i <= count; ++i) {
-    NvmeController controller = seen::controller("nvme" + std::to_string(i), seen::local_ssd(i).subsystem_nqn, "pcie", "0000:00:0" + std::to_string(i));
+    NvmeController controller = seen::controller("nvme" + std::to_string(i), seen::local_ssd(i).subsystem_nqn, "pcie",
+                                                 "0000:00:0" + std::to_string(i));
     controller.hostnqn.clear();
     bench.host.base.controllers.value().push_back(controller);
   }
@@ -115,8 +117,10 @@ std::string end_state(Bench& bench) {
     for (const DeviceKey& member : array.members) line += " " + member.text;
     lines.push_back(line);
   }
-  for (const std::string& lv : bench.host.active) lines.push_back("active " + lv.substr(0, lv.find_last_of('_')) + lv.substr(lv.find('/')));
-  for (const Controller& controller : bench.host.controllers) lines.push_back("controller " + controller.nqn + " " + controller.transport);
+  for (const std::string& lv : bench.host.active)
+    lines.push_back("active " + lv.substr(0, lv.find_last_of('_')) + lv.substr(lv.find('/')));
+  for (const Controller& controller : bench.host.controllers)
+    lines.push_back("controller " + controller.nqn + " " + controller.transport);
   for (const TargetSubsystem& subsystem : bench.host.nvmet.subsystems) {
     for (const TargetNamespace& ns : subsystem.namespaces)
       lines.push_back("serves " + subsystem.nqn + "/" + std::to_string(ns.nsid) + (ns.enabled ? " enabled" : ""));
@@ -125,7 +129,8 @@ std::string end_state(Bench& bench) {
     for (const std::string& nqn : port.subsystems) lines.push_back("port " + port.trtype + " " + port.traddr + " " + nqn);
   }
   for (const auto& [path, text] : bench.host.files) lines.push_back("file " + path);
-  for (const VolumeRecord& record : bench.journal.kept.volumes) lines.push_back("record " + record.name + " " + std::string(to_text(record.stage)) + " " + record.mount_path);
+  for (const VolumeRecord& record : bench.journal.kept.volumes)
+    lines.push_back("record " + record.name + " " + std::string(to_text(record.stage)) + " " + record.mount_path);
   for (const auto& [name, value] : bench.host.settings) {
     if (!name.starts_with("md:") && !name.starts_with("lv:")) lines.push_back("setting " + name + "=" + value);
   }

@@ -38,7 +38,8 @@ struct Bench {
   [[nodiscard]] bool has_conflict(const std::string& id) const;  // in the last plan
 };
 
-// ---- machines ---------------------------------------------------------------------------------------------------------------
+// ---- machines
+// ---------------------------------------------------------------------------------------------------------------
 
 // Connections s1 and s2 to targets with `drives` blank drives each, and volume 'train' over `members` of them at /mnt/train.
 void add_targets_and_volume(Bench& bench, unsigned drives, unsigned members, Stack stack);

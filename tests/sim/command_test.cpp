@@ -10,11 +10,14 @@ using namespace nvstripe::sim;
 
 namespace {
 
-const Reconciler::DraftOf kRelease = [](const Spec& spec, const Inventory& seen) { return configure::release_volume(spec, seen, "train"); };
+const Reconciler::DraftOf kRelease = [](const Spec& spec, const Inventory& seen) {
+  return configure::release_volume(spec, seen, "train");
+};
 
 std::string errors(const PassReport& report) {
   std::string out;
-  for (const ActionOutcome& outcome : report.outcomes) out += outcome.error.empty() ? "" : outcome.id + ": " + outcome.error + "\n";
+  for (const ActionOutcome& outcome : report.outcomes)
+    out += outcome.error.empty() ? "" : outcome.id + ": " + outcome.error + "\n";
   return out;
 }
 
@@ -105,7 +108,9 @@ TEST_CASE("release touches nothing that another volume or somebody else needs") 
 
 TEST_CASE("revert gives every setting its old value, and it stays so") {
   Bench bench;
-  bench.host.sysctls = {{"vm.dirty_ratio", "20", ""}, {"vm.dirty_background_ratio", "10", ""}, {"vm.dirty_bytes", "0", ""},
+  bench.host.sysctls = {{"vm.dirty_ratio", "20", ""},
+                        {"vm.dirty_background_ratio", "10", ""},
+                        {"vm.dirty_bytes", "0", ""},
                         {"vm.dirty_background_bytes", "0", ""}};
   add_targets_and_volume(bench, 2, 4, Stack::md);
   bench.spec.volumes[0].want_write = BytesPerSecond{400'000'000};
@@ -113,7 +118,8 @@ TEST_CASE("revert gives every setting its old value, and it stays so") {
   bench.settle();
   REQUIRE_FALSE(bench.journal.kept.tunings.empty());
   CHECK_FALSE(bench.look().sysctls.value() == before.sysctls.value());
-  CHECK(errors(bench.command([](const Spec& spec, const Inventory& seen) { return configure::revert_tuning(spec, seen); })) == "");
+  CHECK(errors(bench.command(
+            [](const Spec& spec, const Inventory& seen) { return configure::revert_tuning(spec, seen); })) == "");
   CHECK(bench.look().sysctls.value() == before.sysctls.value());
   for (const BlockDevice& device : bench.look().blocks.value()) {
     if (device.kind == DeviceKind::remote_namespace) CHECK(device.queue.scheduler == "mq-deadline");

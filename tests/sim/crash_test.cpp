@@ -1,6 +1,6 @@
-// Owns the crash sweep: power is cut, or the daemon killed, before, within and after every durable operation on the way; then
-// all is started again and must reach the same end state, with no destructive command a second time except to redo an own
-// creation whose outcome was not recorded.
+// Owns the crash sweep: power is cut, or the daemon killed, before, within and after every durable operation on the way;
+// then all is started again and must reach the same end state, with no destructive command a second time except to redo an
+// own creation whose outcome was not recorded.
 #include <map>
 #include <set>
 
@@ -27,7 +27,9 @@ void pool(Bench& bench) {
 }
 void slices(Bench& bench) {
   add_local_ssds(bench, 2);
-  add_pool(bench, "pool", {seen::hostnqn(seen::other_host_id()), "nqn.2014-08.org.nvmexpress:uuid:0c0c0c0c-1111-4222-8333-444455556666"}, 4);
+  add_pool(bench, "pool",
+           {seen::hostnqn(seen::other_host_id()), "nqn.2014-08.org.nvmexpress:uuid:0c0c0c0c-1111-4222-8333-444455556666"},
+           4);
 }
 void both(Bench& bench) {
   add_local_ssds(bench, 4);
@@ -47,7 +49,9 @@ void check_destruction(const Bench& bench, const std::string& interrupted) {
   }
 }
 
-void sweep(Prepare prepare, bool power_cut) {
+// The number of crashes that were tried.
+int sweep(Prepare prepare, bool power_cut) {
+  int crashes = 0;
   Bench undisturbed;
   prepare(undisturbed);
   undisturbed.settle();
@@ -60,12 +64,16 @@ void sweep(Prepare prepare, bool power_cut) {
       Bench bench;
       prepare(bench);
       bench.clock.crash_at(at, when);
-      INFO("operation " << at << " of " << operations << ", " << (when == Clock::When::before ? "before" : "torn") << (power_cut ? ", power cut" : ", daemon killed"));
+      INFO("operation " << at << " of " << operations << ", " << (when == Clock::When::before ? "before" : "torn")
+                        << (power_cut ? ", power cut" : ", daemon killed"));
       REQUIRE(bench.settle_or_crash());
+      ++crashes;
       const bool open = !bench.journal.kept.intents.empty();
       std::string interrupted = open ? bench.journal.kept.intents.front().action_id : "";
-      if (power_cut) bench.reboot();
-      else bench.restart_daemon();
+      if (power_cut)
+        bench.reboot();
+      else
+        bench.restart_daemon();
       bench.settle();
       INFO(plan_text(bench.last.plan));
       CHECK(end_state(bench) == expected);
@@ -73,31 +81,32 @@ void sweep(Prepare prepare, bool power_cut) {
       check_destruction(bench, interrupted);
     }
   }
+  return crashes;
 }
 
 }  // namespace
 
 TEST_CASE("a crash anywhere on the way to an md volume converges") {
-  sweep(volume_md, false);
-  sweep(volume_md, true);
+  CHECK(sweep(volume_md, false) > 20);
+  CHECK(sweep(volume_md, true) > 20);
 }
 TEST_CASE("a crash anywhere on the way to an LVM volume converges") {
-  sweep(volume_lvm, false);
-  sweep(volume_lvm, true);
+  CHECK(sweep(volume_lvm, false) > 20);
+  CHECK(sweep(volume_lvm, true) > 20);
 }
 TEST_CASE("a crash anywhere on the way to a volume from local drives converges") {
-  sweep(local_md, false);
-  sweep(local_md, true);
+  CHECK(sweep(local_md, false) > 20);
+  CHECK(sweep(local_md, true) > 20);
 }
 TEST_CASE("a crash anywhere on the way to exported drives converges") {
-  sweep(pool, false);
-  sweep(pool, true);
+  CHECK(sweep(pool, false) > 20);
+  CHECK(sweep(pool, true) > 20);
 }
 TEST_CASE("a crash anywhere on the way to exported slices converges") {
-  sweep(slices, false);
-  sweep(slices, true);
+  CHECK(sweep(slices, false) > 20);
+  CHECK(sweep(slices, true) > 20);
 }
 TEST_CASE("a crash anywhere on a machine with both roles converges") {
-  sweep(both, false);
-  sweep(both, true);
+  CHECK(sweep(both, false) > 20);
+  CHECK(sweep(both, true) > 20);
 }

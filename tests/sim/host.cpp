@@ -10,7 +10,8 @@
 
 namespace nvstripe::sim {
 
-// ---- journal --------------------------------------------------------------------------------------------------------------
+// ---- journal
+// --------------------------------------------------------------------------------------------------------------
 
 Result<Records> MemoryJournal::records() {
   Records out = kept;
@@ -30,10 +31,12 @@ Result<> MemoryJournal::write(const std::vector<Record>& written, const std::vec
 }
 
 int MemoryJournal::count_events(const std::string& type) const {
-  return static_cast<int>(std::count_if(events.begin(), events.end(), [&](const EventDraft& event) { return event.type == type; }));
+  return static_cast<int>(
+      std::count_if(events.begin(), events.end(), [&](const EventDraft& event) { return event.type == type; }));
 }
 
-// ---- machine --------------------------------------------------------------------------------------------------------------
+// ---- machine
+// --------------------------------------------------------------------------------------------------------------
 
 Host::Host(Clock& clock) : base(seen::machine()), clock_(clock) {
   base.records = Facet<Records>::unavailable("the journal says it");
@@ -58,7 +61,8 @@ MediaPtr Host::media_of(const DeviceKey& key) const {
     if (drive.device.key == key) return drive.media;
   }
   for (const Target& target : targets) {
-    const bool connected = std::any_of(controllers.begin(), controllers.end(), [&](const Controller& c) { return c.nqn == target.nqn; });
+    const bool connected =
+        std::any_of(controllers.begin(), controllers.end(), [&](const Controller& c) { return c.nqn == target.nqn; });
     for (const TargetNamespaceOf& ns : target.namespaces) {
       if (connected && key.text == "nvme:uuid." + ns.uuid + "/" + std::to_string(ns.nsid)) return ns.media;
     }
@@ -68,7 +72,8 @@ MediaPtr Host::media_of(const DeviceKey& key) const {
   }
   for (const Group& group : groups) {
     for (const Group::Volume& volume : group.volumes) {
-      if (key.text == "lv:" + group.name + "/" + volume.name && active.contains(group.name + "/" + volume.name)) return volume.media;
+      if (key.text == "lv:" + group.name + "/" + volume.name && active.contains(group.name + "/" + volume.name))
+        return volume.media;
     }
   }
   return nullptr;
@@ -109,7 +114,8 @@ void Host::use_volume(const std::string& path) {
     if ("md:" + array.uuid == found->second.text) keys.insert(keys.end(), array.members.begin(), array.members.end());
   }
   for (const Group& group : groups) {
-    if (found->second.text.starts_with("lv:" + group.name + "/")) keys.insert(keys.end(), group.members.begin(), group.members.end());
+    if (found->second.text.starts_with("lv:" + group.name + "/"))
+      keys.insert(keys.end(), group.members.begin(), group.members.end());
   }
   for (const DeviceKey& key : keys) {
     if (const MediaPtr media = media_of(key)) media->precious = true;
@@ -127,7 +133,8 @@ void Host::end_action() {
   checked_.clear();
 }
 
-// ---- steps ----------------------------------------------------------------------------------------------------------------
+// ---- steps
+// ----------------------------------------------------------------------------------------------------------------
 
 struct Performer {
   Host& host;
@@ -137,13 +144,15 @@ struct Performer {
     std::string value = step.value;
     if (step.value_device) {
       const std::vector<BlockDevice> all = host.blocks();
-      const auto at = std::find_if(all.begin(), all.end(), [&](const BlockDevice& one) { return one.key == *step.value_device; });
+      const auto at =
+          std::find_if(all.begin(), all.end(), [&](const BlockDevice& one) { return one.key == *step.value_device; });
       if (at == all.end()) return fail("'" + step.value_device->text + "' is not there");
       const bool lv = at->key.text.starts_with("lv:");
       value = lv ? "/dev/" + at->key.text.substr(3) : "/dev/" + at->kernel_name;
       const MediaPtr media = host.media_of(at->key);
       const bool known = at->key.text.starts_with("lv:nvx_") || host.checked_.contains(at->key);
-      if (at->kind == DeviceKind::system || at->swap || !at->mount_points.empty() || (media->precious && !known && !is_exported_before(at->key)))
+      if (at->kind == DeviceKind::system || at->swap || !at->mount_points.empty() ||
+          (media->precious && !known && !is_exported_before(at->key)))
         throw Broken("nvmet is given " + at->key.text);
       host.exported_once.insert(at->key);
     }
@@ -197,7 +206,8 @@ struct Performer {
   }
   Result<> operator()(const Connect& step) const {
     for (const Controller& other : host.controllers) {
-      if (other.nqn == step.nqn && other.traddr == step.traddr && other.transport == step.transport) return fail_errno("connect", EALREADY);
+      if (other.nqn == step.nqn && other.traddr == step.traddr && other.transport == step.transport)
+        return fail_errno("connect", EALREADY);
     }
     for (const Target& target : host.targets) {
       if (target.nqn != step.nqn) continue;

@@ -87,32 +87,32 @@ class Host : public World {
   std::vector<Drive> drives;
   std::vector<Target> targets;
   std::vector<Controller> controllers;
-  std::vector<Array> arrays;                  // running or inactive
+  std::vector<Array> arrays;                    // running or inactive
   std::map<std::string, MediaPtr> array_media;  // by array UUID: what the members carry together
   std::vector<Group> groups;
-  std::set<std::string> active;               // "vg/lv"
-  std::map<std::string, DeviceKey> mounted;   // path → device
-  std::map<std::string, SetOwner> owners;     // path → of the root of what is mounted there
+  std::set<std::string> active;              // "vg/lv"
+  std::map<std::string, DeviceKey> mounted;  // path → device
+  std::map<std::string, SetOwner> owners;    // path → of the root of what is mounted there
   std::map<std::string, std::string> path_kinds;
   std::vector<Mount> foreign_mounts;
-  std::map<std::string, std::string> files;   // units, rules and the like
+  std::map<std::string, std::string> files;         // units, rules and the like
   std::map<std::string, std::string> loaded_units;  // as of the last daemon-reload
   TargetConfiguration nvmet;
   std::map<std::string, std::string> settings;  // "<device key> queue/…" and /proc/sys/…
   std::vector<Sysctl> sysctls;
-  bool deaf = false;                          // settings are written without effect
-  std::set<DeviceKey> exported_once;          // a consumer may have data on it
+  bool deaf = false;                  // settings are written without effect
+  std::set<DeviceKey> exported_once;  // a consumer may have data on it
 
   // ---- what happened ----
-  std::vector<std::string> tape;              // every step, in words
-  std::vector<std::string> destructive;       // "<action id>: <program and its verb>"
+  std::vector<std::string> tape;         // every step, in words
+  std::vector<std::string> destructive;  // "<action id>: <program and its verb>"
   std::vector<FacetSet> looks;
   int boots = 1;
 
   // ---- events from outside ----
-  void reboot();                              // memory is lost, media stays
+  void reboot();  // memory is lost, media stays
   void set_target(const std::string& connection, bool up);
-  void use_volume(const std::string& path);   // a user writes: what is mounted there becomes precious
+  void use_volume(const std::string& path);  // a user writes: what is mounted there becomes precious
   [[nodiscard]] MediaPtr media_of(const DeviceKey& key) const;
   [[nodiscard]] Drive* drive(const DeviceKey& key);
 

@@ -50,7 +50,8 @@ bool Host::is_live(const Controller& controller) const {
 std::vector<DeviceKey> Host::holders_of(const DeviceKey& key) const {
   std::vector<DeviceKey> out;
   for (const Array& array : arrays) {
-    if (std::find(array.members.begin(), array.members.end(), key) != array.members.end()) out.push_back({"md:" + array.uuid});
+    if (std::find(array.members.begin(), array.members.end(), key) != array.members.end())
+      out.push_back({"md:" + array.uuid});
   }
   for (const Group& group : groups) {
     if (std::find(group.members.begin(), group.members.end(), key) == group.members.end()) continue;
@@ -164,13 +165,15 @@ Inventory Host::look(const Spec& spec, FacetSet wanted) {
     shown.state = array.state;
     shown.raid_disks = array.raid_disks;
     shown.chunk = array.chunk;
-    for (std::size_t slot = 0; slot < array.members.size(); ++slot) shown.members.push_back({array.members[slot], std::to_string(slot), "in_sync"});
+    for (std::size_t slot = 0; slot < array.members.size(); ++slot)
+      shown.members.push_back({array.members[slot], std::to_string(slot), "in_sync"});
     seen.arrays.value().push_back(std::move(shown));
   }
   Lvm& lvm = seen.lvm.value();
   for (const BlockDevice& device : seen.blocks.value()) {
     const MediaPtr media = media_of(device.key);
-    if (media && !media->pv_uuid.empty() && device.look == Look::found) lvm.physicals.push_back({device.key, media->pv_uuid, media->vg, false});
+    if (media && !media->pv_uuid.empty() && device.look == Look::found)
+      lvm.physicals.push_back({device.key, media->pv_uuid, media->vg, false});
   }
   for (const Group& group : groups) {
     LvmGroup shown;

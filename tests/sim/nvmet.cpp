@@ -40,17 +40,22 @@ bool is_linked(const TargetConfiguration& nvmet, const std::string& nqn) {
 }
 Result<> error(int code, const std::string& path) { return fail_errno("cannot change '" + path + "'", code); }
 
-Result<> write_namespace(TargetNamespace& ns, const std::string& attribute, const std::string& value, const std::string& path) {
+Result<> write_namespace(TargetNamespace& ns, const std::string& attribute, const std::string& value,
+                         const std::string& path) {
   if (attribute == "enable") {
     if (value == "1" && ns.device_path.empty()) return error(EINVAL, path);
     ns.enabled = value == "1";
     return {};
   }
   if (ns.enabled) return error(EBUSY, path);
-  if (attribute == "device_path") ns.device_path = value;
-  else if (attribute == "device_uuid") ns.uuid = value;
-  else if (attribute == "device_nguid") ns.nguid = value;
-  else throw Broken("namespace attribute " + attribute);
+  if (attribute == "device_path")
+    ns.device_path = value;
+  else if (attribute == "device_uuid")
+    ns.uuid = value;
+  else if (attribute == "device_nguid")
+    ns.nguid = value;
+  else
+    throw Broken("namespace attribute " + attribute);
   return {};
 }
 
@@ -96,21 +101,30 @@ Result<> nvmet_write(TargetConfiguration& nvmet, const std::string& path, const 
   if (parts.size() == 3 && parts[0] == "subsystems") {
     TargetSubsystem* in = subsystem(nvmet, parts[1]);
     if (in == nullptr) return error(ENOENT, path);
-    if (parts[2] == "attr_serial") in->serial = value;
-    else if (parts[2] == "attr_model") in->model = value;
-    else if (parts[2] == "attr_allow_any_host") in->allow_any_host = value == "1";
-    else if (parts[2] != "attr_qid_max") throw Broken("subsystem attribute " + parts[2]);
+    if (parts[2] == "attr_serial")
+      in->serial = value;
+    else if (parts[2] == "attr_model")
+      in->model = value;
+    else if (parts[2] == "attr_allow_any_host")
+      in->allow_any_host = value == "1";
+    else if (parts[2] != "attr_qid_max")
+      throw Broken("subsystem attribute " + parts[2]);
     return {};
   }
   if (parts.size() == 3 && parts[0] == "ports") {
     TargetPort* in = port(nvmet, parts[1]);
     if (in == nullptr) return error(ENOENT, path);
     if (!in->subsystems.empty()) return error(EACCES, path);
-    if (parts[2] == "addr_trtype") in->trtype = value;
-    else if (parts[2] == "addr_adrfam") in->adrfam = value;
-    else if (parts[2] == "addr_traddr") in->traddr = value;
-    else if (parts[2] == "addr_trsvcid") in->trsvcid = value;
-    else if (!parts[2].starts_with("param_")) throw Broken("port attribute " + parts[2]);
+    if (parts[2] == "addr_trtype")
+      in->trtype = value;
+    else if (parts[2] == "addr_adrfam")
+      in->adrfam = value;
+    else if (parts[2] == "addr_traddr")
+      in->traddr = value;
+    else if (parts[2] == "addr_trsvcid")
+      in->trsvcid = value;
+    else if (!parts[2].starts_with("param_"))
+      throw Broken("port attribute " + parts[2]);
     return {};
   }
   throw Broken("writes " + path);
@@ -120,8 +134,10 @@ Result<> nvmet_link(TargetConfiguration& nvmet, const std::string& target, const
   const auto parts = parts_of(path), to = parts_of(target);
   if (parts.size() == 4 && parts[0] == "subsystems" && parts[2] == "allowed_hosts") {
     TargetSubsystem* in = subsystem(nvmet, parts[1]);
-    if (in == nullptr || std::find(nvmet.hosts.begin(), nvmet.hosts.end(), to.back()) == nvmet.hosts.end()) return error(ENOENT, path);
-    if (std::find(in->allowed_hosts.begin(), in->allowed_hosts.end(), to.back()) == in->allowed_hosts.end()) in->allowed_hosts.push_back(to.back());
+    if (in == nullptr || std::find(nvmet.hosts.begin(), nvmet.hosts.end(), to.back()) == nvmet.hosts.end())
+      return error(ENOENT, path);
+    if (std::find(in->allowed_hosts.begin(), in->allowed_hosts.end(), to.back()) == in->allowed_hosts.end())
+      in->allowed_hosts.push_back(to.back());
     return {};
   }
   if (parts.size() != 4 || parts[0] != "ports" || parts[2] != "subsystems") throw Broken("links " + path);
@@ -133,7 +149,8 @@ Result<> nvmet_link(TargetConfiguration& nvmet, const std::string& target, const
     if (!ns.enabled) throw Broken("a subsystem appears on its port before all its namespaces are enabled");
   }
   if (in->allow_any_host) throw Broken("a subsystem appears that lets any host in");
-  if (std::find(at->subsystems.begin(), at->subsystems.end(), to.back()) == at->subsystems.end()) at->subsystems.push_back(to.back());
+  if (std::find(at->subsystems.begin(), at->subsystems.end(), to.back()) == at->subsystems.end())
+    at->subsystems.push_back(to.back());
   return {};
 }
 
@@ -155,7 +172,8 @@ Result<> nvmet_remove(TargetConfiguration& nvmet, const std::string& path) {
     std::erase_if(nvmet.ports, [&](const TargetPort& one) { return one.id == parts[1]; });
   } else if (parts.size() == 2 && parts[0] == "hosts") {
     for (const TargetSubsystem& one : nvmet.subsystems) {
-      if (std::find(one.allowed_hosts.begin(), one.allowed_hosts.end(), parts[1]) != one.allowed_hosts.end()) return error(EBUSY, path);
+      if (std::find(one.allowed_hosts.begin(), one.allowed_hosts.end(), parts[1]) != one.allowed_hosts.end())
+        return error(EBUSY, path);
     }
     std::erase(nvmet.hosts, parts[1]);
   } else {

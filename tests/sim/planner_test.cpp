@@ -40,7 +40,8 @@ TEST_CASE("actions are ordered by facts, ties by id, whatever order they were dr
   do {
     const Plan plan = planned(actions);
     REQUIRE(ids(plan) == expected);
-  } while (std::next_permutation(actions.begin(), actions.end(), [](const Action& x, const Action& y) { return x.id < y.id; }));
+  } while (
+      std::next_permutation(actions.begin(), actions.end(), [](const Action& x, const Action& y) { return x.id < y.id; }));
 }
 
 TEST_CASE("a suspect comes after everything that does not need it") {

@@ -11,7 +11,8 @@
 namespace nvstripe::sim {
 
 Group* Programs::group(const std::string& name) {
-  const auto found = std::find_if(host_.groups.begin(), host_.groups.end(), [&](const Group& one) { return one.name == name; });
+  const auto found =
+      std::find_if(host_.groups.begin(), host_.groups.end(), [&](const Group& one) { return one.name == name; });
   return found == host_.groups.end() ? nullptr : &*found;
 }
 
@@ -19,7 +20,8 @@ Group* Programs::group(const std::string& name) {
 MediaPtr Programs::to_write(const DeviceKey& key, const std::string& program) {
   const MediaPtr media = host_.media_of(key);
   if (!media) return nullptr;
-  if (media->precious) throw Broken(program + " writes to " + key.text + ", which is not ours to write (" + host_.action_id_ + ")");
+  if (media->precious)
+    throw Broken(program + " writes to " + key.text + ", which is not ours to write (" + host_.action_id_ + ")");
   if (!host_.checked_.contains(key)) throw Broken(program + " writes to " + key.text + " without a last look");
   return media;
 }
@@ -64,7 +66,8 @@ Result<> Programs::mdadm(Words& words) {
   if (words.take("--assemble")) return mdadm_assemble(words);
   if (!words.take("--stop")) throw Broken("mdadm: " + words.all());
   const DeviceKey key = words.device();
-  const auto found = std::find_if(host_.arrays.begin(), host_.arrays.end(), [&](const Array& array) { return "md:" + array.uuid == key.text; });
+  const auto found = std::find_if(host_.arrays.begin(), host_.arrays.end(),
+                                  [&](const Array& array) { return "md:" + array.uuid == key.text; });
   if (found == host_.arrays.end()) return fail("no such array");
   if (!found->ours) throw Broken("stops an array that is not ours");
   if (host_.is_busy(key)) return fail("array is busy");
@@ -170,7 +173,8 @@ Result<> Programs::wipefs(Words& words) {
   return {};
 }
 
-// ---- systemd --------------------------------------------------------------------------------------------------------------
+// ---- systemd
+// --------------------------------------------------------------------------------------------------------------
 
 Result<> Programs::systemctl(Words& words) {
   const std::string verb = words.text();
@@ -208,14 +212,16 @@ Result<> Programs::start(const std::string& unit) {
   if (guard::mount_unit_name(where) != unit) throw Broken("unit " + unit + " mounts at " + where);
   DeviceKey key;
   for (const Array& array : host_.arrays) {
-    if (array.state != "inactive" && what == "/dev/disk/by-id/md-uuid-" + to_mdadm(*parse_uuid(array.uuid))) key.text = "md:" + array.uuid;
+    if (array.state != "inactive" && what == "/dev/disk/by-id/md-uuid-" + to_mdadm(*parse_uuid(array.uuid)))
+      key.text = "md:" + array.uuid;
   }
   for (const std::string& lv : host_.active) {
     if (what == "/dev/" + lv) key.text = "lv:" + lv;
   }
   const MediaPtr media = key.empty() ? nullptr : host_.media_of(key);
   if (!media) return fail("'" + what + "' is not there");
-  if (media->signatures.size() != 1 || media->signatures[0].type != "xfs" || media->signatures[0].in_progress) return fail("wrong fs type");
+  if (media->signatures.size() != 1 || media->signatures[0].type != "xfs" || media->signatures[0].in_progress)
+    return fail("wrong fs type");
   if (host_.mounted.contains(where)) return {};
   if (!host_.path_kinds.contains(where) || host_.path_kinds[where] == "absent") throw Broken("no mount point at " + where);
   if (extent_ == Extent::torn) return {};

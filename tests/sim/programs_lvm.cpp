@@ -12,7 +12,8 @@ namespace {
 
 // Options that the agent uses; any other ends the test.
 const std::set<std::string> kPlain{"-y", "-ff", "--norestorefile", "-Wn", "-Zn", "-an", "-ay"};
-const std::set<std::string> kWithValue{"--uuid", "--dataalignment", "--setautoactivation", "--physicalextentsize", "-n", "-i", "-I", "-l"};
+const std::set<std::string> kWithValue{
+    "--uuid", "--dataalignment", "--setautoactivation", "--physicalextentsize", "-n", "-i", "-I", "-l"};
 
 struct Call {
   std::set<DeviceKey> only;  // --devices
@@ -33,12 +34,18 @@ Call parse(Words& words) {
       continue;
     }
     const std::string word = words.text();
-    if (word == "--devices") out.only.insert(words.device());
-    else if (word == "--addtag") out.tags.push_back(words.text());
-    else if (kPlain.contains(word)) out.flags.insert(word);
-    else if (kWithValue.contains(word)) out.values[word] = words.text();
-    else if (word.starts_with("-")) throw Broken("an option that the simulation does not know: " + words.all());
-    else out.names.push_back(word);
+    if (word == "--devices")
+      out.only.insert(words.device());
+    else if (word == "--addtag")
+      out.tags.push_back(words.text());
+    else if (kPlain.contains(word))
+      out.flags.insert(word);
+    else if (kWithValue.contains(word))
+      out.values[word] = words.text();
+    else if (word.starts_with("-"))
+      throw Broken("an option that the simulation does not know: " + words.all());
+    else
+      out.names.push_back(word);
   }
   if (out.only.empty()) throw Broken("LVM is not told its devices: " + words.all());
   for (const DeviceKey& key : out.devices) {

@@ -155,7 +155,8 @@ TEST_CASE("through reboots, crashes and lost targets nothing precious is touched
     Dice dice(seed * 7919);
     make_world(bench, dice);
     INFO("seed " << seed);
-    if (dice.one_in(2)) bench.clock.crash_at(static_cast<int>(dice.below(60)), dice.one_in(2) ? Clock::When::before : Clock::When::torn);
+    if (dice.one_in(2))
+      bench.clock.crash_at(static_cast<int>(dice.below(60)), dice.one_in(2) ? Clock::When::before : Clock::When::torn);
     if (bench.settle_or_crash()) bench.restart_daemon();
     bench.clock.never();
     bench.settle();

@@ -42,5 +42,6 @@ TEST_CASE("after a reboot the drives are served again under the same ids, though
   INFO(plan_text(bench.last.plan));
   REQUIRE(bench.host.nvmet.subsystems.size() == 1);
   CHECK(bench.host.nvmet.subsystems[0].allowed_hosts == before.subsystems[0].allowed_hosts);
-  for (std::size_t i = 0; i < 2; ++i) CHECK(bench.host.nvmet.subsystems[0].namespaces[i].uuid == before.subsystems[0].namespaces[i].uuid);
+  for (std::size_t i = 0; i < 2; ++i)
+    CHECK(bench.host.nvmet.subsystems[0].namespaces[i].uuid == before.subsystems[0].namespaces[i].uuid);
 }

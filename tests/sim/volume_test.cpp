@@ -114,7 +114,7 @@ TEST_CASE("one member that comes back blank, or with something else, stops every
   CHECK_FALSE(bench.last.plan.conflicts.empty());
 }
 
-TEST_CASE("A-27 an array that udev assembled from stale superblocks is neither adopted nor stopped") {
+TEST_CASE("A-21 an array that udev assembled from stale superblocks is neither adopted nor stopped") {
   Bench bench;
   add_targets_and_volume(bench, 2, 4, Stack::md);
   bench.spec.volumes.clear();
@@ -138,7 +138,8 @@ TEST_CASE("A-27 an array that udev assembled from stale superblocks is neither a
   bench.host.arrays.push_back(stale);
   bench.settle();
   bench.settle({true, {}});
-  const bool still = std::any_of(bench.host.arrays.begin(), bench.host.arrays.end(), [&](const Array& one) { return one.uuid == stale.uuid; });
+  const bool still = std::any_of(bench.host.arrays.begin(), bench.host.arrays.end(),
+                                 [&](const Array& one) { return one.uuid == stale.uuid; });
   CHECK(still);
   CHECK(media->signatures.size() == 1);
 }

@@ -1,3 +1,4 @@
+// Owns the making of random machines and of other orders of the same sight.
 #include "tests/sim/worlds.hpp"
 
 #include <algorithm>
@@ -16,9 +17,15 @@ void sign(Drive& drive, const Signature& signature) {
 
 // What has been found on drives that looked free. Each makes the drive precious.
 constexpr Spoil kSpoils[] = {
-    [](Bench&, Drive& d) { sign(d, {"ext4", "22222222-0000-4000-8000-000000000001", "", false}); },
-    [](Bench&, Drive& d) { sign(d, {"xfs", "22222222-0000-4000-8000-000000000002", "", false}); },
-    [](Bench&, Drive& d) { sign(d, {"xfs", "22222222-0000-4000-8000-000000000003", "", true}); },
+    [](Bench&, Drive& d) {
+      sign(d, {"ext4", "22222222-0000-4000-8000-000000000001", "", false});
+    },
+    [](Bench&, Drive& d) {
+      sign(d, {"xfs", "22222222-0000-4000-8000-000000000002", "", false});
+    },
+    [](Bench&, Drive& d) {
+      sign(d, {"xfs", "22222222-0000-4000-8000-000000000003", "", true});
+    },
     [](Bench&, Drive& d) { d.media->data = true; },  // raw database, plain dm-crypt
     [](Bench&, Drive& d) { d.forced_look = Look::ambiguous; },
     [](Bench&, Drive& d) { d.forced_look = Look::unknown; },
@@ -47,22 +54,26 @@ constexpr Spoil kSpoils[] = {
       stale.members = {d.device.key};
       stale.media = blank_media();
       stale.ours = false;
-      const bool there = std::any_of(b.host.arrays.begin(), b.host.arrays.end(), [&](const Array& a) { return a.uuid == stale.uuid; });
+      const bool there =
+          std::any_of(b.host.arrays.begin(), b.host.arrays.end(), [&](const Array& a) { return a.uuid == stale.uuid; });
       if (!there) b.host.arrays.push_back(stale);
     },
     [](Bench& b, Drive& d) {  // a group that has a name like one of ours, and not our tag
       sign(d, {"LVM2_member", "AbCdEf-GhIj-KlMn-OpQr-StUv-WxYz-012345", "", false});
       d.media->pv_uuid = "AbCdEf-GhIj-KlMn-OpQr-StUv-WxYz-012345";
       d.media->vg = "nvs_scratch_0badcafe";
-      const bool there = std::any_of(b.host.groups.begin(), b.host.groups.end(), [](const Group& g) { return g.name == "nvs_scratch_0badcafe"; });
+      const bool there = std::any_of(b.host.groups.begin(), b.host.groups.end(),
+                                     [](const Group& g) { return g.name == "nvs_scratch_0badcafe"; });
       if (!there) b.host.groups.push_back({"nvs_scratch_0badcafe", "foreign", {}, {d.device.key}, {}});
     },
     [](Bench& b, Drive& d) {  // somebody else's export, given by a link of udev
       TargetSubsystem foreign;
       foreign.nqn = "nqn.2020-01.org.example:other";
       foreign.namespaces = {{1, "/dev/disk/by-id/nvme-" + d.device.wwid, "u", "", true}};
-      if (b.host.nvmet.subsystems.empty()) b.host.nvmet.subsystems.push_back(foreign);
-      else d.device.read_only = true;
+      if (b.host.nvmet.subsystems.empty())
+        b.host.nvmet.subsystems.push_back(foreign);
+      else
+        d.device.read_only = true;
     },
 };
 
@@ -77,10 +88,13 @@ void add_drives(Bench& bench, Dice& dice) {
 }
 
 void add_foreign_things(Bench& bench, Dice& dice) {
-  if (dice.one_in(2)) bench.host.controllers.push_back({"nvme77", "nqn.2020-01.org.example:san", "tcp", "192.0.2.77", "4420", "", false});
+  if (dice.one_in(2))
+    bench.host.controllers.push_back({"nvme77", "nqn.2020-01.org.example:san", "tcp", "192.0.2.77", "4420", "", false});
   if (dice.one_in(3)) bench.host.foreign_mounts.push_back({"/home", "/dev/vdb1", "ext4", "rw", "254:17", "", "", ""});
   if (dice.one_in(3)) bench.host.files["/etc/systemd/system/home.mount"] = "[Mount]\nWhat=/dev/vdb1\nWhere=/home\n";
-  bench.host.sysctls = {{"vm.dirty_ratio", "20", ""}, {"vm.dirty_background_ratio", "10", ""}, {"vm.dirty_bytes", "0", ""},
+  bench.host.sysctls = {{"vm.dirty_ratio", "20", ""},
+                        {"vm.dirty_background_ratio", "10", ""},
+                        {"vm.dirty_bytes", "0", ""},
                         {"vm.dirty_background_bytes", "0", ""}};
 }
 

@@ -1,11 +1,11 @@
 // Owns the checks of the state file: what is acknowledged survives kill -9, damage is set aside and said, growth is bounded.
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "agent/store/store.hpp"
 #include "tests/support/catch.hpp"
@@ -50,7 +50,8 @@ TEST_CASE("records and events written together are there after reopening") {
   {
     const auto state = opened(folder.file());
     REQUIRE(state->write({volume("train", Stage::intended), HoldRecord{"tuning", "revert"}}, {draft(1)}));
-    REQUIRE(state->write({volume("train", Stage::made), Forget{"hold", "tuning"}, IntentRecord{"x", "d", true}}, {draft(2)}));
+    REQUIRE(
+        state->write({volume("train", Stage::made), Forget{"hold", "tuning"}, IntentRecord{"x", "d", true}}, {draft(2)}));
   }
   const auto state = opened(folder.file());
   const Records records = *state->records();
@@ -112,9 +113,7 @@ TEST_CASE("a damaged file is set aside, a new epoch begins, and an event says so
     for (int i = 0; i < 2000; ++i) many.push_back(draft(i));
     REQUIRE(state->write({volume("train", Stage::made)}, many));
   }
-  SECTION("garbage from the start") {
-    std::ofstream(folder.file(), std::ios::binary) << std::string(8192, 'x');
-  }
+  SECTION("garbage from the start") { std::ofstream(folder.file(), std::ios::binary) << std::string(8192, 'x'); }
   SECTION("a page in the middle") {
     std::fstream file(folder.file(), std::ios::in | std::ios::out | std::ios::binary);
     file.seekp(4096);
@@ -125,9 +124,7 @@ TEST_CASE("a damaged file is set aside, a new epoch begins, and an event says so
     file.seekp(60);  // user_version in SQLite's file header, big-endian
     file.write("\0\0\0\x63", 4);
   }
-  SECTION("cut off") {
-    std::filesystem::resize_file(folder.file(), 5000);
-  }
+  SECTION("cut off") { std::filesystem::resize_file(folder.file(), 5000); }
   const auto state = opened(folder.file());
   CHECK(state->records()->volumes.empty());
   CHECK(state->epoch() >= epoch);
