@@ -46,8 +46,10 @@ class Engine::WatchedWorld final : public World {
   explicit WatchedWorld(const EngineParts& parts) : parts_(parts) {}
   Inventory look(const Spec& spec, FacetSet wanted) override {
     parts_.board.beat(parts_.now_ms());
-    return parts_.world.look(spec, wanted);
+    last_ = parts_.world.look(spec, wanted);
+    return last_;
   }
+  [[nodiscard]] const Inventory& last_look() const { return last_; }
   void begin_action(const Action& action) override { parts_.world.begin_action(action); }
   void end_action() override { parts_.world.end_action(); }
   Result<> perform(const Step& step) override {
@@ -57,6 +59,7 @@ class Engine::WatchedWorld final : public World {
 
  private:
   const EngineParts& parts_;
+  Inventory last_;
 };
 
 Engine::Engine(EngineParts parts)
@@ -172,10 +175,7 @@ void Engine::pass(const Permission& permission, std::uint64_t request) {
   pass_due_ms_ = drift_due_ms_ = now + kDriftMs;
   // Without any spec there is nothing to act on: an empty one would read as "nothing is wanted any more" (law 9).
   if (parts_.specs.state().loaded.empty()) return look_only();
-  const auto progress = [this, request](const Action& action) {
-    parts_.board.set_activity(action.sentence, parts_.now_ms());
-    if (request != 0) parts_.board.begin_line(request, action.id, action.sentence);
-  };
+  const auto progress = [this, request](const Action& action) { show_progress(action, request); };
   auto report = reconciler_.pass(parts_.specs.state().spec, permission, now, progress);
   parts_.board.set_activity({}, parts_.now_ms());
   if (report) {
@@ -194,6 +194,22 @@ void Engine::pass(const Permission& permission, std::uint64_t request) {
   }
   publish();
   tell_ready();
+}
+
+// What readers see while a pass works: the newest look, and no waiting for what is being done.
+void Engine::show_progress(const Action& action, std::uint64_t request) {
+  parts_.board.set_activity(action.sentence, parts_.now_ms());
+  if (request != 0) parts_.board.begin_line(request, action.id, action.sentence);
+  if (auto records = parts_.store.records()) {
+    report_.seen = world_->last_look();
+    report_.seen.records = Facet<Records>::known(std::move(*records));
+  }
+  std::erase_if(report_.plan.conflicts, [&](const Conflict& conflict) {
+    return conflict.object == action.object && conflict.standing == Standing::waiting;
+  });
+  looked_ = true;
+  taken_ = parts_.now_text();
+  publish();
 }
 
 void Engine::look_only() {

@@ -55,6 +55,7 @@ class Engine {
   void read_sources(const std::vector<short>& revents);
   void refresh_spec(bool confirmed);
   void pass(const Permission& permission, std::uint64_t request);
+  void show_progress(const Action& action, std::uint64_t request);
   void look_only();
   void publish();
   void serve(const api::Request& request);
@@ -74,7 +75,7 @@ class Engine {
   class WatchedWorld;
 
   EngineParts parts_;
-  std::shared_ptr<World> world_;  // parts_.world with a heartbeat
+  std::shared_ptr<WatchedWorld> world_;  // parts_.world with a heartbeat and a memory
   Reconciler reconciler_;
   PassReport report_;
   std::string pass_error_, taken_, pulse_;

@@ -70,7 +70,7 @@ void Engine::plan(const api::Request& request) {
     if (!parsed) return finish(request, parsed.error());
     spec = std::move(*parsed);
   }
-  Inventory seen = world_->look(spec, kAllFacets);
+  Inventory seen = parts_.world.look(spec, kAllFacets);
   const auto records = parts_.store.records();
   seen.records = records ? Facet<Records>::known(*records) : Facet<Records>::unavailable(records.error().what);
   const Plan made = make_plan(spec, seen);
@@ -137,7 +137,13 @@ void Engine::release(const api::Request& request) {
   boost::json::object data{{"why", "release"}};
   const auto written = parts_.store.write({HoldRecord{object, "release"}}, {event_of(event::kHoldSet, object, data)});
   if (!written) return finish(request, written.error());
-  carry_out(request, [&](const Spec& spec, const Inventory& seen) { return parts_.release_volume(spec, seen, name); });
+  // One action with all steps that are left; it is wanted once, not until it is no longer wanted.
+  bool drafted = false;
+  carry_out(request, [&](const Spec& spec, const Inventory& seen) {
+    Draft draft = drafted ? Draft{} : parts_.release_volume(spec, seen, name);
+    drafted = drafted || !draft.actions.empty();
+    return draft;
+  });
 }
 
 void Engine::revert(const api::Request& request) {
@@ -148,10 +154,7 @@ void Engine::revert(const api::Request& request) {
 }
 
 void Engine::carry_out(const api::Request& request, const Reconciler::DraftOf& draft) {
-  const auto progress = [this, &request](const Action& action) {
-    parts_.board.set_activity(action.sentence, parts_.now_ms());
-    parts_.board.begin_line(request.id, action.id, action.sentence);
-  };
+  const auto progress = [this, &request](const Action& action) { show_progress(action, request.id); };
   auto report = reconciler_.carry_out(parts_.specs.state().spec, draft, Permission{true, {}}, parts_.now_ms(), progress);
   parts_.board.set_activity({}, parts_.now_ms());
   if (!report) return finish(request, report.error());
@@ -167,7 +170,7 @@ void Engine::carry_out(const api::Request& request, const Reconciler::DraftOf& d
 
 void Engine::adopt(const api::Request& request) {
   const Spec& spec = parts_.specs.state().spec;
-  const Inventory seen = world_->look(spec, kAllFacets);
+  const Inventory seen = parts_.world.look(spec, kAllFacets);
   if (!spec.node.host_id && !seen.identity.is_known())
     return finish(request, error_of("the identity of this machine cannot be seen: " + seen.identity.reason(),
                                     "set node.host_id in the spec"));

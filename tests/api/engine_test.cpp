@@ -57,7 +57,12 @@ struct Daemon {
     parts.now_text = [] { return std::string("2026-01-01T00:00:00Z"); };
     parts.pulse = [this] { return pulse; };
     parts.volumes_ready = [this] { ++ready; };
-    parts.release_volume = [](const Spec&, const Inventory&, const std::string&) { return Draft{}; };
+    parts.release_volume = [](const Spec&, const Inventory&, const std::string& name) {
+      Draft draft;
+      draft.actions.push_back(Action{.id = "volume.release:" + name, .object = "volume:" + name, .sentence = "let it go"});
+      draft.actions.back().steps.push_back(MakeDir{"/run/nvstripe/test"});
+      return draft;
+    };
     parts.revert_tuning = [](const Spec&, const Inventory&) { return Draft{}; };
     engine = std::make_unique<daemon::Engine>(std::move(parts));
     engine->turn();
@@ -142,7 +147,12 @@ TEST_CASE("Release puts the volume on hold first, and a later hold does not weak
   Daemon at;
   at.folder.write("etc/nvstripe.yaml", kSpec);
   at.start();
-  CHECK(at.ask(api::Verb::release, "train").state == api::Progress::State::done);
+  const int steps = at.world.steps;
+  const auto released = at.ask(api::Verb::release, "train");
+  CHECK(released.state == api::Progress::State::done);
+  REQUIRE(released.lines.size() == 1);
+  CHECK(released.lines.front().error.empty());
+  CHECK(at.world.steps == steps + 1);
   CHECK(at.ask(api::Verb::hold, "volume:train").state == api::Progress::State::done);
   REQUIRE(at.store.records()->holds.size() == 1);
   CHECK(at.store.records()->holds.front().why == "release");
