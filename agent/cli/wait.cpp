@@ -16,7 +16,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr int kPollMs = 500;
-constexpr int kRefusedPolls = 6;  // a refusal counts when it stands for 3 s: a hotplug in progress looks like one
+// A refusal counts when it stands for 10 s without the agent doing anything: while drives come one by one after a connect
+// or a hotplug, there are too few of them for a while.
+constexpr int kRefusedPolls = 20;
 
 struct Verdict {
   bool done = false, refused = false;
@@ -80,8 +82,9 @@ int wait_for_volumes(const Context& context, const std::vector<std::string>& nam
       reached = true;
       const Verdict verdict = judge(*status, names);
       waits = verdict.waits;
-      refused = verdict.refused ? refused + 1 : 0;
-      if ((verdict.done || refused >= kRefusedPolls) && text_of(*status, "activity").empty()) {
+      const bool idle = text_of(*status, "activity").empty();
+      refused = verdict.refused && idle ? refused + 1 : 0;
+      if ((verdict.done && idle) || refused >= kRefusedPolls) {
         (void)print_document(context, *status);
         if (!verdict.waits.empty()) fmt::print(stderr, "{}", verdict.waits);
         return verdict.done ? kFine : kConflicts;

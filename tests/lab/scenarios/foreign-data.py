@@ -26,7 +26,7 @@ def consumer(lab, compute):
     assert done.rc == 2 and "remedy" in done.err, (done.rc, done.err)
     assert "volume.foreign_data" in look.conflicts(compute), look.conflicts(compute)
     listed = {one["serial"]: one for one in compute.json("nvstripe devices -o json")["devices"]}
-    wanted = [{"guard.signature"}, {"guard.partition_table"}, {"guard.content"}, {"guard.mounted"}, {"guard.swap"}, set(), set()]
+    wanted = [{"guard.signature"}, {"guard.signature"}, {"guard.content"}, {"guard.mounted"}, {"guard.swap"}, set(), set()]
     for drive, ids in zip(compute.drives, wanted):
         one = listed[drive.serial]
         assert one["kind"] in ("local_ssd", "system") and one["usable"] == (not ids), one
