@@ -59,6 +59,7 @@ class Engine {
   void look_only();
   void publish();
   void serve(const api::Request& request);
+  [[nodiscard]] std::vector<ActionOutcome> pass_until_settled(const api::Request& request);
   void plan(const api::Request& request);
   void apply(const api::Request& request);
   void hold(const api::Request& request);

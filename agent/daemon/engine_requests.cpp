@@ -2,6 +2,8 @@
 // passes, so that nothing is done twice at once.
 #include "agent/daemon/engine.hpp"
 
+#include <poll.h>
+
 #include <algorithm>
 
 #include <boost/json.hpp>
@@ -77,6 +79,22 @@ void Engine::plan(const api::Request& request) {
   parts_.board.finish(request.id, {}, {}, {}, json::text(json::plan_document(made)));
 }
 
+// A connection's drives come a moment after it is made (the kernel scans by itself), so one pass may end too early.
+std::vector<ActionOutcome> Engine::pass_until_settled(const api::Request& request) {
+  constexpr int kRounds = 10, kRoundMs = 500;
+  std::vector<ActionOutcome> outcomes;
+  for (int round = 0; round < kRounds && !stopping_; ++round) {
+    if (round > 0) ::poll(nullptr, 0, kRoundMs);
+    pass(Permission{true, round == 0 ? request.argument : std::string()}, request.id);
+    outcomes.insert(outcomes.end(), report_.outcomes.begin(), report_.outcomes.end());
+    const auto& conflicts = report_.plan.conflicts;
+    const bool waits = std::any_of(conflicts.begin(), conflicts.end(),
+                                   [](const Conflict& conflict) { return conflict.standing == Standing::waiting; });
+    if (!waits || outcomes.empty() || !pass_error_.empty()) break;
+  }
+  return outcomes;
+}
+
 void Engine::apply(const api::Request& request) {
   refresh_spec(true);
   const api::SpecState& state = parts_.specs.state();
@@ -94,12 +112,12 @@ void Engine::apply(const api::Request& request) {
   }
   if (!lifted.empty())
     if (const auto written = parts_.store.write(lifted, events); !written) return finish(request, written.error());
-  pass(Permission{true, request.argument}, request.id);
+  const std::vector<ActionOutcome> outcomes = pass_until_settled(request);
   if (!pass_error_.empty()) return finish(request, error_of(pass_error_, "try again; 'journalctl -u nvstriped' says more"));
   Error error;
-  const bool used = std::any_of(report_.outcomes.begin(), report_.outcomes.end(),
-                                [](const ActionOutcome& outcome) { return !outcome.error.empty(); });
-  if (!request.argument.empty() && !report_.plan.digest.empty() && report_.plan.digest != request.argument && !used)
+  const bool failed =
+      std::any_of(outcomes.begin(), outcomes.end(), [](const ActionOutcome& outcome) { return !outcome.error.empty(); });
+  if (!request.argument.empty() && !report_.plan.digest.empty() && report_.plan.digest != request.argument && !failed)
     error = error_of("what would be destroyed is not what '" + request.argument + "' accepted",
                      "read 'nvstripe plan' again; its digest is '" + report_.plan.digest + "'");
   parts_.board.finish(request.id, report_.outcomes, error.what, error.remedy, json::text(json::plan_document(report_.plan)));
