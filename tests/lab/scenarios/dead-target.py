@@ -13,6 +13,7 @@ def run(lab):
     served = look.namespaces(store)
     before, mount = look.put_file(compute), look.mount_id(compute)
     load = look.Load(compute, 60)
+    store.run("sync")  # what a power cut takes of the root file system is not the matter here
     store.kill()
 
     def said():

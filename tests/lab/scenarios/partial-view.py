@@ -11,7 +11,7 @@ def run(lab):
     store, compute = lab.pair(4, package=True)
     look.ready(store, specs.storage())
     compute.write(specs.PATH, specs.compute(
-        [specs.connection(), specs.connection("s2", "10.9.0.3")],
+        [specs.connection(transport="tcp"), specs.connection("s2", "10.9.0.3", "tcp")],
         [specs.volume(sources="s1, s2", count=4)]))
     lab.until(lambda: len(look.controllers(compute)) == 1, 60, "the target that is there is connected")
     compute.run("sleep 10")
@@ -24,7 +24,7 @@ def run(lab):
     other = lab.guest("compute2", 4, package=True).ready()
     look.ready(other, specs.storage())
     compute.run("nvstripe wait --timeout 150", timeout=160)
-    look.whole(compute)
+    look.whole(compute, transport="tcp")
     look.made_once(compute)
     members = look.volume(compute)["members"]
     assert sorted(member["connection"] for member in members) == ["s1", "s1", "s2", "s2"], members

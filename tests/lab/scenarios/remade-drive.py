@@ -21,6 +21,7 @@ def run(lab):
     compute.run("dd if=/dev/zero of=/mnt/train/dirty bs=1M count=8 status=none", check=False)
     drive = store.drives[1]
     wwid = store.out(f"cat /sys/block/{os.path.basename(store.device(drive))}/wwid")
+    store.run("sync")  # what a power cut takes of the root file system is not the matter here
     store.kill()
     os.truncate(drive.path, 0)
     os.truncate(drive.path, drive.size)

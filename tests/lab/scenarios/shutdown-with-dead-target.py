@@ -15,6 +15,7 @@ def run(lab):
     mac = compute.out("ip neigh show 10.9.0.1 dev eth1 | sed 's/.*lladdr \\([^ ]*\\).*/\\1/'")
     compute.run(f"ip neigh replace 10.9.0.1 lladdr {mac} dev eth1 nud permanent")
     compute.run("dd if=/dev/zero of=/mnt/train/dirty bs=1M count=24 status=none")
+    store.run("sync")  # what a power cut takes of the root file system is not the matter here
     store.kill()
     compute.run("sleep 3")
     lab.note(f"off {compute.power_off(LIMIT):.0f} s after it was told, target dead for 3 s then")
