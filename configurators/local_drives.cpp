@@ -63,6 +63,13 @@ Keys members_of_volumes(const Inventory& seen) {
   return members;
 }
 
+// A drive that an export names by its serial is that export's, whatever a volume would like.
+bool named_by_export(const Spec& spec, const BlockDevice& device) {
+  return std::any_of(spec.exports.begin(), spec.exports.end(), [&](const ExportSpec& one) {
+    return !one.devices.serials.empty() && selects(one.devices, device);
+  });
+}
+
 // What volumes from local SSDs will choose from: the largest group of drives alike, so that exports leave a set that fits.
 void reserve_for_volumes(const Spec& spec, const Inventory& seen, const std::vector<const BlockDevice*>& blank,
                          Keys& taken) {
@@ -72,7 +79,7 @@ void reserve_for_volumes(const Spec& spec, const Inventory& seen, const std::vec
     if (seen.records.value().volume(volume.name) != nullptr) continue;
     std::map<std::pair<std::uint64_t, std::uint32_t>, std::vector<DeviceKey>> alike;
     for (const BlockDevice* device : blank) {
-      if (!taken.contains(device->key)) alike[{device->size.count, device->logical_block}].push_back(device->key);
+      if (!taken.contains(device->key) && !named_by_export(spec, *device)) alike[{device->size.count, device->logical_block}].push_back(device->key);
     }
     const std::vector<DeviceKey>* best = nullptr;
     for (const auto& [shape, keys] : alike) {

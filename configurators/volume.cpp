@@ -10,6 +10,7 @@
 #include "agent/base/text.hpp"
 #include "agent/model/guard.hpp"
 #include "configurators/host_identity.hpp"
+#include "configurators/local_drives.hpp"
 #include "configurators/mount.hpp"
 #include "configurators/nvme_connect.hpp"
 #include "configurators/sight.hpp"
@@ -337,6 +338,7 @@ std::vector<VolumeSurvey> survey_volumes(const Spec& spec, const Inventory& seen
   const Context in{spec, seen, seen.host(), by_controller(seen)};
   std::set<DeviceKey> taken;
   for (const VolumeRecord& record : seen.records.value().volumes) taken.insert(record.members.begin(), record.members.end());
+  for (const auto& [drive, name] : divide_local_drives(spec, seen).exported) taken.insert(drive);  // law 10
   std::vector<VolumeSurvey> out;
   for (const VolumeSpec& wanted : spec.volumes) {
     out.push_back(survey(wanted, in, taken));

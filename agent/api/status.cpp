@@ -43,6 +43,10 @@ const NvmeController* controller_of(const Inventory& seen, const BlockDevice& bl
 }
 
 std::string connection_of(const Spec& spec, const Inventory& seen, const NvmeController& controller) {
+  for (const ConnectionRecord& made : seen.records.value().connections)
+    if (made.nqn == controller.subsystem_nqn && made.transport == controller.transport && made.traddr == controller.traddr &&
+        made.trsvcid == controller.trsvcid)
+      return made.connection;
   for (const ConnectionSpec& connection : spec.connections) {
     if (connection.address == controller.traddr) return connection.name;
     for (const TargetView& target : seen.targets.value())
@@ -190,7 +194,9 @@ ConnectionStatus connection_status(const Snapshot& snapshot, const ConnectionSpe
   }
   std::set<std::string> transports;
   for (const NvmeController& controller : seen.controllers.value()) {
-    if (controller.traddr != resolved && controller.traddr != wanted.address) continue;
+    const bool at_address = controller.traddr == resolved || controller.traddr == wanted.address;
+    const bool there = at_address && controller.trsvcid == std::to_string(wanted.port);
+    if (!there && connection_of(snapshot.spec.spec, seen, controller) != wanted.name) continue;
     ++connection.controllers;
     connection.queues = std::max(connection.queues, controller.queue_count.value_or(0));
     transports.insert(controller.transport);

@@ -124,6 +124,26 @@ TEST_CASE("a volume of local SSDs needs no connection") {
   CHECK(drafts::text(world.draft()).find("_netdev") == std::string::npos);
 }
 
+TEST_CASE("a volume of local SSDs takes no drive that an export of the spec names") {
+  World world;
+  world.spec.connections.clear();
+  world.volume().members.from = {"local_ssd"};
+  world.volume().members.count = 2;
+  world.seen = seen::machine();
+  for (unsigned at = 1; at <= 4; ++at) {
+    seen::blocks(world.seen).push_back(seen::local_ssd(at));
+    world.seen.controllers.value().push_back(
+        seen::controller("nvme" + std::to_string(at), "x", "pcie", "0000:00:0" + std::to_string(at)));
+  }
+  ExportSpec pool;
+  pool.name = "pool";
+  for (const unsigned at : {1u, 2u}) pool.devices.serials.push_back(seen::local_ssd(at).serial);
+  world.spec.exports = {pool};
+  const auto survey = survey_volumes(world.spec, world.seen);
+  REQUIRE(survey.size() == 1);
+  CHECK(survey[0].members == std::vector<DeviceKey>{seen::local_ssd(3).key, seen::local_ssd(4).key});
+}
+
 // ---- what is refused before anything exists
 // ---------------------------------------------------------------------------------
 
