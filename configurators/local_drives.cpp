@@ -79,7 +79,8 @@ void reserve_for_volumes(const Spec& spec, const Inventory& seen, const std::vec
     if (seen.records.value().volume(volume.name) != nullptr) continue;
     std::map<std::pair<std::uint64_t, std::uint32_t>, std::vector<DeviceKey>> alike;
     for (const BlockDevice* device : blank) {
-      if (!taken.contains(device->key) && !named_by_export(spec, *device)) alike[{device->size.count, device->logical_block}].push_back(device->key);
+      if (taken.contains(device->key) || named_by_export(spec, *device)) continue;
+      alike[{device->size.count, device->logical_block}].push_back(device->key);
     }
     const std::vector<DeviceKey>* best = nullptr;
     for (const auto& [shape, keys] : alike) {
