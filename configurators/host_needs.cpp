@@ -38,7 +38,8 @@ std::vector<Conflict> missing_of_host(const VolumeSurvey& volume, const Inventor
   std::vector<Conflict> out = missing_programs(volume, seen);
   const Kernel& kernel = seen.kernel.value();
   if (kernel.modules_loaded.empty() && kernel.modules_available.empty()) return out;  // captured in part: not known
-  for (const std::string_view name : {std::string_view("xfs"), std::string_view(volume.stack == Stack::md ? "raid0" : "dm_mod")}) {
+  for (const std::string_view name :
+       {std::string_view("xfs"), std::string_view(volume.stack == Stack::md ? "raid0" : "dm_mod")}) {
     if (lists(kernel.modules_loaded, name) || lists(kernel.modules_available, name)) continue;
     out.push_back(volume_conflict(volume.wanted->name, "host.kernel_feature_missing",
                                   "kernel '" + kernel.release + "' has no module '" + std::string(name) + "'",

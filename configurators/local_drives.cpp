@@ -65,9 +65,8 @@ Keys members_of_volumes(const Inventory& seen) {
 
 // A drive that an export names by its serial is that export's, whatever a volume would like.
 bool named_by_export(const Spec& spec, const BlockDevice& device) {
-  return std::any_of(spec.exports.begin(), spec.exports.end(), [&](const ExportSpec& one) {
-    return !one.devices.serials.empty() && selects(one.devices, device);
-  });
+  return std::any_of(spec.exports.begin(), spec.exports.end(),
+                     [&](const ExportSpec& one) { return !one.devices.serials.empty() && selects(one.devices, device); });
 }
 
 // What volumes from local SSDs will choose from: the largest group of drives alike, so that exports leave a set that fits.

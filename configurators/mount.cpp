@@ -83,7 +83,8 @@ void add_start(Action& action, const VolumeSurvey& volume, const Inventory& seen
   const auto kind = kinds.find(path);
   if (kind == kinds.end() || kind->second != "mount_point_of_ours") action.steps.emplace_back(MakeMountPoint{path});
   const UnitFile* unit = find_unit(seen, unit_name(path));
-  if (unit == nullptr || unit->text != unit_text(volume)) action.steps.emplace_back(PutFile{unit_path(path), unit_text(volume)});
+  if (unit == nullptr || unit->text != unit_text(volume))
+    action.steps.emplace_back(PutFile{unit_path(path), unit_text(volume)});
   // Also when the file is right already: a crash between the two leaves systemd with the older text.
   action.steps.emplace_back(daemon_reload());
   Run start{{"systemctl", "start", unit_name(path)}};

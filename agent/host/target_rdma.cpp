@@ -57,9 +57,9 @@ struct Told {
 };
 
 // One connection id; closing the descriptor destroys it in the kernel.
-class ConnectionManager {
+class ConnectionId {
  public:
-  explicit ConnectionManager(const char* node) : fd_(::open(node, O_RDWR | O_CLOEXEC | O_NONBLOCK)) {}
+  explicit ConnectionId(const char* node) : fd_(::open(node, O_RDWR | O_CLOEXEC | O_NONBLOCK)) {}
   [[nodiscard]] bool is_open() const { return static_cast<bool>(fd_); }
 
   template <class Request>
@@ -140,7 +140,7 @@ Reached meaning_of(const Told& told) {
   return {Reach::unreachable, std::string("RDMA connection failed: ") + name};
 }
 
-bool resolve_address(ConnectionManager& manager, const addrinfo* from, const addrinfo& to, std::uint32_t wait_ms) {
+bool resolve_address(ConnectionId& manager, const addrinfo* from, const addrinfo& to, std::uint32_t wait_ms) {
   rdma_ucm_resolve_addr request{};
   request.id = manager.id();
   request.timeout_ms = wait_ms;
@@ -153,7 +153,7 @@ bool resolve_address(ConnectionManager& manager, const addrinfo* from, const add
   return manager.command(RDMA_USER_CM_CMD_RESOLVE_ADDR, request);
 }
 
-bool ask_to_connect(ConnectionManager& manager) {
+bool ask_to_connect(ConnectionId& manager) {
   rdma_ucm_connect request{};
   request.id = manager.id();
   request.conn_param.qp_num = 1;  // no queue pair exists; a target never gets so far as to use the number
@@ -172,7 +172,7 @@ bool ask_to_connect(ConnectionManager& manager) {
 Reached probe_rdma(const std::string& address, std::uint16_t port, const std::string& local_address,
                    std::chrono::milliseconds deadline) {
   if (!has_rdma_device()) return {Reach::unreachable, "this machine has no RDMA device"};
-  ConnectionManager manager(kConnectionManager);
+  ConnectionId manager(kConnectionManager);
   if (!manager.is_open()) return {Reach::unknown, "cannot ask the RDMA connection manager: load module 'rdma_ucm'"};
   const auto to = numeric_address(address, port), from = numeric_address(local_address, 0);
   if (!to) return {Reach::unreachable, "'" + address + "' is no numeric address"};

@@ -215,7 +215,7 @@ struct HostIdentity {
   Uuid from_spec;                        // node.host_id of the spec that the look was given; none where it is auto
   Uuid computed;                         // host identity by the ladder of design, without the spec's host_id
   std::string boot_id, hostname;
-  std::string hostnqn_file;                  // what /etc/nvme/hostnqn says, trimmed; empty where there is none
+  std::string hostnqn_file;  // what /etc/nvme/hostnqn says, trimmed; empty where there is none
   bool operator==(const HostIdentity&) const = default;
 };
 
