@@ -121,7 +121,8 @@ TEST_CASE("revert gives every setting its old value, and it stays so") {
   CHECK(errors(bench.command(
             [](const Spec& spec, const Inventory& seen) { return configure::revert_tuning(spec, seen); })) == "");
   CHECK(bench.look().sysctls.value() == before.sysctls.value());
-  for (const BlockDevice& device : bench.look().blocks.value()) {
+  const Inventory after = bench.look();
+  for (const BlockDevice& device : after.blocks.value()) {
     if (device.kind == DeviceKind::remote_namespace) CHECK(device.queue.scheduler == "mq-deadline");
   }
   const std::size_t steps = bench.host.tape.size();
