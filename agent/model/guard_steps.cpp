@@ -223,13 +223,16 @@ Veto judge_backing(const WriteAttribute& step, const Context& in) {
   if (!step.value_device) return veto("undeclared_write", "'" + step.path + "' is not told its device by identity");
   const DeviceKey& key = *step.value_device;
   const auto& ledger = in.seen.records.value().exports;
-  const bool known =
-      std::any_of(ledger.begin(), ledger.end(), [&](const ExportRecord& record) { return record.drive == key; });
+  const auto served = [&](const ExportRecord& record) { return record.drive == key && record.served; };
+  const auto intended = [&](const ExportRecord& record) { return record.drive == key; };
+  const bool known = std::any_of(ledger.begin(), ledger.end(), served);
+  // Between the intent and the outcome a half-made namespace of ours may hold the drive; it is removed and made again.
+  const bool begun = std::any_of(ledger.begin(), ledger.end(), intended);
   if (key.text.starts_with("lv:nvx_") && is_our_stack(key, in.spec, in.seen)) return {};
   const BlockDevice* device = in.seen.find(key);
   if (device == nullptr) return veto("unseen_device", "'" + printable(key.text) + "' is not seen");
   for (const Veto& found : unusable(*device, in.seen, known)) {
-    if (found.id == "guard.ledger" || (known && found.id == "guard.exported")) continue;
+    if (found.id == "guard.ledger" || (begun && found.id == "guard.exported")) continue;
     return {found.id, "'" + printable(key.text) + "': " + found.sentence};
   }
   const bool looked = std::any_of(in.action.steps.begin(), in.action.steps.end(), [&](const Step& other) {

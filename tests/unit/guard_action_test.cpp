@@ -168,6 +168,8 @@ TEST_CASE("what nvmet is to serve is judged like what is written to") {
   record.drive = {"nvme:a0"};
   seen.records.value().exports = {record};
   action.steps = {path};
+  CHECK(guard::judge(action, Spec{}, seen).id == "guard.signature");  // intended and never served: still a stranger's data
+  seen.records.value().exports.front().served = true;
   CHECK(guard::judge(action, Spec{}, seen) == guard::Veto{});
 }
 
