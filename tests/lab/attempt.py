@@ -4,7 +4,7 @@
   try ROLE [COMMAND…]            runs it as root; without a command prints how to log in
   try put FILE ROLE [PLACE]      copies a file in, to /root/ by default
   try get FILE ROLE [PLACE]      copies a file out, to . by default
-  try install [ROLE…]            dpkg -i of the built package (NVSTRIPE_DEB, else build/package)
+  try install [ROLE…]            dpkg -i of the built package (NVSTRIPE_DEB, else built now)
   try reboot|off|kill|start ROLE     clean power cycle, clean off, power cut, cold start
   try plug ROLE [FIELD=VALUE…]   another drive: serial, size (bytes), bps, block
   try unplug ROLE SERIAL         takes a drive out

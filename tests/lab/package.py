@@ -1,5 +1,4 @@
 """Finds the package under test, and has it built when there is none."""
-import glob
 import os
 import subprocess
 
@@ -9,12 +8,11 @@ TREE = os.path.dirname(os.path.dirname(image.HERE))
 
 
 def package_file():
-    """The .deb under test: NVSTRIPE_DEB, else the newest in build/package, else built now."""
+    """The .deb under test: NVSTRIPE_DEB, else the one built from this tree now."""
     given = os.environ.get("NVSTRIPE_DEB")
     if given:
         return os.path.abspath(given)
-    found = sorted(glob.glob(os.path.join(TREE, "build", "package", "*.deb")), key=os.path.getmtime)
-    return found[-1] if found else build_package()
+    return build_package()
 
 
 def build_package():
