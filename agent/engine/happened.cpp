@@ -235,8 +235,12 @@ std::vector<EventDraft> events_of_controllers(std::map<std::string, std::string>
       if (c.subsystem_nqn + "@" + c.transport + ":" + c.traddr + ":" + c.trsvcid == key) now[key] = c.state;
     }
     const auto old = states.find(key);
-    if (old == states.end() || !now.contains(key)) continue;
+    if (!now.contains(key)) continue;
     const std::string& state = now[key];
+    if (old == states.end()) {  // lost before this agent began to look; its return is an event all the same
+      if (state != "live") lost_at_ms.try_emplace(key, now_ms);
+      continue;
+    }
     const std::string on = "connection:" + record.connection;
     if (old->second == "live" && state != "live") {
       lost_at_ms[key] = now_ms;

@@ -76,6 +76,20 @@ TEST_CASE("a target that goes away under a mounted volume changes nothing, and n
   CHECK(bench.host.mounted.contains("/mnt/train"));
 }
 
+TEST_CASE("a target's return is said though the agent was restarted while it was away") {
+  Bench bench;
+  add_targets_and_volume(bench, 2, 4, Stack::md);
+  bench.settle();
+  bench.host.set_target("s1", false);
+  bench.settle();
+  bench.restart_daemon();
+  bench.settle();
+  CHECK(bench.journal.count_events("io.nvstripe.connection.restored.v1") == 0);
+  bench.host.set_target("s1", true);
+  bench.settle();
+  CHECK(bench.journal.count_events("io.nvstripe.connection.restored.v1") == 1);
+}
+
 TEST_CASE("members that come back blank are lost data, said and never made anew") {
   for (const Stack stack : {Stack::md, Stack::lvm}) {
     Bench bench;
