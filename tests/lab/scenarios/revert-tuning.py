@@ -18,17 +18,21 @@ def run(lab):
     look.ready(store, specs.storage())
     compute.write("/etc/sysctl.d/90-theirs.conf", "vm.dirty_background_ratio = 7\n")
     compute.run("sysctl -q -p /etc/sysctl.d/90-theirs.conf")
-    untuned = specs.compute() + "tuning: {profile: off}\n"
+    # So slow a volume that the dirty limits matter on a guest of this size.
+    spec = specs.compute(volumes=[specs.volume(more="    want: {write: 20MB/s}\n")])
+    untuned = spec + "tuning: {profile: off}\n"
     look.ready(compute, untuned)
     before = settings(compute)
-    look.ready(compute, specs.compute())
+    look.ready(compute, spec)
     lab.until(lambda: look.plan(compute, 0)["actions"] == [] and look.events(compute, "tuning.applied"), 30, "tuning applied")
     tuned = settings(compute)
     changed = {name for name in before if before[name] != tuned.get(name)}
     assert changed, tuned
     lab.note(f"{len(changed)} lines of settings changed")
-    lab.note(f"said of tuning: {look.status(compute)['tuning']}")
-    assert compute.out("sysctl -n vm.dirty_background_ratio") in ("7", "0")
+    said = [one for one in look.status(compute)["tuning"] if "/etc/sysctl.d/90-theirs.conf" in one["why"]]
+    assert said, look.status(compute)["tuning"]
+    assert compute.out("sysctl -n vm.dirty_background_ratio") == "7"
+    assert compute.out("sysctl -n vm.dirty_bytes") == str(80_000_000 // 4096 * 4096)
 
     compute.run("nvstripe revert")
     assert settings(compute) == before
