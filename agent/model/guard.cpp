@@ -44,9 +44,7 @@ void check_kind(const BlockDevice& device, Vetoes& out) {
 void check_identity(const BlockDevice& device, const Inventory& seen, Vetoes& out) {
   if (device.key.empty() || device.key.text.starts_with("name:"))
     add(out, "unstable_name", "no stable identity was found for it");
-  const auto same = [&](const BlockDevice& other) { return other.key == device.key; };
-  const auto& all = seen.blocks.value();
-  if (device.ambiguous_key || std::count_if(all.begin(), all.end(), same) > 1) {
+  if (seen.is_double(device)) {
     add(out, "duplicate_identity", "another device answers with the same identity '" + printable(device.key.text) + "'");
   }
 }

@@ -1,26 +1,38 @@
 // Owns look-ups in an Inventory and the words for its states. Reads nothing but the value itself.
 #include "agent/model/inventory.hpp"
 
+#include <algorithm>
+
 namespace nvstripe {
 
-// Collectors hand over devices in the order of their keys, so halving finds what is there; a list in another order (tests,
-// hand-made values) is walked. At 1,024 namespaces the walk alone would make planning quadratic.
+namespace {
+
+// Collectors hand over devices in the order of their keys, so halving finds what is there, and doubles stand side by side;
+// a list in another order (tests, hand-made values) is walked. At 1,024 namespaces the walk alone makes planning quadratic.
+std::vector<BlockDevice>::const_iterator first_of(const std::vector<BlockDevice>& devices, const DeviceKey& key) {
+  return std::lower_bound(devices.begin(), devices.end(), key,
+                          [](const BlockDevice& device, const DeviceKey& wanted) { return device.key < wanted; });
+}
+
+}  // namespace
+
 const BlockDevice* Inventory::find(const DeviceKey& key) const {
   const std::vector<BlockDevice>& devices = blocks.value();
-  std::size_t low = 0, high = devices.size();
-  while (low < high) {
-    const std::size_t middle = low + (high - low) / 2;
-    if (devices[middle].key < key) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  if (low < devices.size() && devices[low].key == key) return &devices[low];
+  const auto at = first_of(devices, key);
+  if (at != devices.end() && at->key == key) return &*at;
   for (const BlockDevice& device : devices) {
     if (device.key == key) return &device;
   }
   return nullptr;
+}
+
+bool Inventory::is_double(const BlockDevice& device) const {
+  if (device.ambiguous_key) return true;
+  const std::vector<BlockDevice>& devices = blocks.value();
+  const auto at = first_of(devices, device.key);
+  if (at != devices.end() && at->key == device.key) return at + 1 != devices.end() && (at + 1)->key == device.key;
+  const auto same = [&](const BlockDevice& other) { return other.key == device.key; };
+  return std::count_if(devices.begin(), devices.end(), same) > 1;
 }
 
 const BlockDevice* Inventory::find_kernel_name(const std::string& name) const {

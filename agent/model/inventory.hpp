@@ -264,6 +264,7 @@ struct Inventory {
   std::vector<std::string> notes;  // what a collector could not see, for people; never a reason to act
 
   [[nodiscard]] const BlockDevice* find(const DeviceKey& key) const;  // nullptr if not seen
+  [[nodiscard]] bool is_double(const BlockDevice& device) const;      // another one answers with the same key
   [[nodiscard]] const BlockDevice* find_kernel_name(const std::string& name) const;
   [[nodiscard]] const MdArray* find_array(const std::string& uuid) const;
   [[nodiscard]] Uuid host() const;  // the identity in force: recorded, else the spec's, else computed
