@@ -1,6 +1,7 @@
 // Owns the child's half of a look at a target: one question after another, the view told after each, so that what was found
 // is known even when the next question never returns.
 #include <algorithm>
+#include <thread>
 
 #include "agent/base/text.hpp"
 #include "agent/host/child.hpp"
@@ -34,17 +35,26 @@ bool find_address(const TargetQuestion& question, TargetView& view) {
 
 void reach(const TargetQuestion& question, TargetView& view) {
   const auto& to = question.connection;
-  if (to.transport != Transport::tcp) {
-    auto rdma = probe_rdma(view.resolved_address, to.port, view.local_address);
+  Reached rdma;
+  const auto ask_rdma = [&] { return probe_rdma(view.resolved_address, to.port, view.local_address); };
+  const auto tell_rdma = [&] {
     view.rdma = rdma.reach;
-    view.rdma_problem = std::move(rdma.problem);
+    view.rdma_problem = rdma.problem;
     tell(to_line(view));
+  };
+  if (to.transport != Transport::tcp) {
+    rdma = ask_rdma();
+    tell_rdma();
   }
   if (to.transport != Transport::rdma) {
     auto tcp = probe_tcp(view.resolved_address, to.port);
     view.tcp = tcp.reach;
     view.tcp_problem = std::move(tcp.problem);
     tell(to_line(view));
+  }
+  if (to.transport == Transport::automatic && view.tcp == Reach::reachable) {
+    rdma = insist(std::move(rdma), ask_rdma, [](std::chrono::seconds pause) { std::this_thread::sleep_for(pause); });
+    tell_rdma();
   }
 }
 

@@ -99,6 +99,16 @@ Result<std::string> local_address_to(const std::string& address, std::uint16_t p
   return numeric(reinterpret_cast<const sockaddr*>(&own), length);
 }
 
+Reached insist(Reached first, const std::function<Reached()>& ask, const std::function<void(std::chrono::seconds)>& pause) {
+  Reached last = std::move(first);
+  for (const auto wait : kPauses) {
+    if (last.reach == Reach::reachable || !last.may_pass) break;
+    pause(wait);
+    last = ask();
+  }
+  return last;
+}
+
 Reached probe_tcp(const std::string& address, std::uint16_t port, std::chrono::milliseconds deadline) {
   const auto list = numeric_address(address, port);
   if (!list) return {Reach::unreachable, list.error().what};

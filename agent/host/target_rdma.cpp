@@ -179,11 +179,12 @@ Reached probe_rdma(const std::string& address, std::uint16_t port, const std::st
   if (!manager.create()) return {Reach::unknown, "cannot set up an RDMA connection: " + errno_text()};
   const auto wait_ms = static_cast<std::uint32_t>(deadline.count());
   if (!resolve_address(manager, from.get(), *to, wait_ms))
-    return {Reach::unreachable, "no RDMA device serves the route: " + errno_text()};
-  if (manager.next(deadline).event != address_resolved) return {Reach::unreachable, "its address is not resolved by RDMA"};
+    return {Reach::unreachable, "no RDMA device serves the route: " + errno_text(), true};
+  if (manager.next(deadline).event != address_resolved)
+    return {Reach::unreachable, "its address is not resolved by RDMA", true};
   if (!manager.command(RDMA_USER_CM_CMD_RESOLVE_ROUTE, rdma_ucm_resolve_route{manager.id(), wait_ms}))
-    return {Reach::unreachable, "no RDMA route: " + errno_text()};
-  if (manager.next(deadline).event != route_resolved) return {Reach::unreachable, "no RDMA route"};
+    return {Reach::unreachable, "no RDMA route: " + errno_text(), true};
+  if (manager.next(deadline).event != route_resolved) return {Reach::unreachable, "no RDMA route", true};
   if (!ask_to_connect(manager)) return {Reach::unreachable, "cannot ask for an RDMA connection: " + errno_text()};
   return meaning_of(manager.next(deadline));
 }

@@ -108,6 +108,31 @@ TEST_CASE("a closed port and a listener of another kind are unreachable, each wi
   CHECK(reached.problem.find("does not speak") != std::string::npos);
 }
 
+TEST_CASE("an answer that may pass is asked for again, a standing one is not") {
+  const Reached young{Reach::unreachable, "its address is not resolved by RDMA", true};
+  const Reached none{Reach::unreachable, "this machine has no RDMA device"};
+  std::chrono::seconds waited{0};
+  const auto pause = [&](std::chrono::seconds wait) { waited += wait; };
+  int asked = 0;
+  SECTION("until it is another one") {
+    const auto ask = [&] { return ++asked < 2 ? young : Reached{Reach::reachable, ""}; };
+    CHECK(insist(young, ask, pause).reach == Reach::reachable);
+    CHECK(asked == 2);
+    CHECK(waited == 3s);
+  }
+  SECTION("a bounded number of times") {
+    const auto ask = [&] { return ++asked, young; };
+    CHECK(insist(young, ask, pause).reach == Reach::unreachable);
+    CHECK(asked == 3);
+    CHECK(waited == 5s);
+  }
+  SECTION("and what stands costs nothing") {
+    const auto ask = [&] { return ++asked, young; };
+    CHECK(insist(none, ask, pause).problem == none.problem);
+    CHECK(asked == 0);
+  }
+}
+
 TEST_CASE("a name resolves to numeric addresses and a route gives our own") {
   CHECK(resolve("127.0.0.1").value() == std::vector<std::string>{"127.0.0.1"});
   CHECK(local_address_to("127.0.0.1", 4420).value() == "127.0.0.1");
