@@ -176,8 +176,7 @@ std::string identity_json(const Snapshot& snapshot) {
   out["hostname"] = identity.hostname;
   bj::array conflicts;
   for (const Conflict& conflict : snapshot.pass.plan.conflicts)
-    if (conflict.id.starts_with("identity."))
-      conflicts.emplace_back(bj::object{{"id", conflict.id}, {"why", conflict.why}, {"remedy", conflict.remedy}});
+    if (conflict.id.starts_with("identity.")) conflicts.push_back(json::to_json(conflict));
   out["conflicts"] = std::move(conflicts);
   return json::text(out);
 }

@@ -32,6 +32,8 @@ int bundle(const Context& context, const std::string& file);
 
 // Tables that two commands print.
 void print_plan(const Context& context, const boost::json::value& document);
+void print_conflicts(const Context& context, const boost::json::value& document);
+[[nodiscard]] bool has_open_conflicts(const boost::json::value& document);  // others than notes
 [[nodiscard]] int plan_exit_code(const boost::json::value& document);
 void print_volumes(const Context& context, const boost::json::value& document);
 

@@ -8,17 +8,15 @@ namespace nvstripe::cli {
 int identity(const Context& context) {
   const Reply reply = ask(context, "GET", "/v1/identity");
   if (reply.exit_code != kFine) return reply.exit_code;
-  const auto& conflicts = list_of(reply.document, "conflicts");
   if (!print_document(context, reply.document)) {
     fmt::print("host id    {}\nhost nqn   {}\n", text_of(reply.document, "host_id"), text_of(reply.document, "host_nqn"));
     const std::string recorded = text_of(reply.document, "recorded");
     fmt::print("recorded   {}\n",
                recorded.empty() ? "not yet" : recorded + " (from " + text_of(reply.document, "source") + ")");
     fmt::print("computed   {}\nin spec    {}\n", text_of(reply.document, "computed"), text_of(reply.document, "wanted"));
-    for (const auto& conflict : conflicts)
-      fmt::print("conflict: {}\n  remedy: {}\n", text_of(conflict, "why"), text_of(conflict, "remedy"));
+    print_conflicts(context, reply.document);
   }
-  return conflicts.empty() ? kFine : kConflicts;
+  return has_open_conflicts(reply.document) ? kConflicts : kFine;
 }
 
 int identity_adopt(const Context& context) {

@@ -1,6 +1,7 @@
 // Owns `nvstripe plan`: one sentence an action with its reason, conflicts with remedy, and the digest where something would
 // be destroyed. Nothing is done.
 #include <fmt/core.h>
+#include <algorithm>
 
 #include "agent/api/spec_files.hpp"
 #include "agent/cli/captured.hpp"
@@ -40,16 +41,30 @@ Reply plan_of_agent(const Context& context, const Machine& machine) {
 
 }  // namespace
 
+bool has_open_conflicts(const boost::json::value& document) {
+  const auto& conflicts = list_of(document, "conflicts");
+  return std::any_of(conflicts.begin(), conflicts.end(),
+                     [](const auto& conflict) { return text_of(conflict, "standing") != "note"; });
+}
+
 int plan_exit_code(const boost::json::value& document) {
-  for (const auto& conflict : list_of(document, "conflicts"))
-    if (text_of(conflict, "standing") != "note") return kConflicts;
+  if (has_open_conflicts(document)) return kConflicts;
   return list_of(document, "actions").empty() ? kFine : kPending;
+}
+
+void print_conflicts(const Context& context, const boost::json::value& document) {
+  for (const auto& conflict : list_of(document, "conflicts")) {
+    const std::string standing = text_of(conflict, "standing");
+    const Colour colour = standing == "refused" ? Colour::bad : (standing == "waiting" ? Colour::warn : Colour::plain);
+    fmt::print("{} {}: {}\n", paint(context, colour, standing + ":"), text_of(conflict, "subject"),
+               text_of(conflict, "why"));
+    if (const std::string remedy = text_of(conflict, "remedy"); !remedy.empty()) fmt::print("     remedy: {}\n", remedy);
+  }
 }
 
 void print_plan(const Context& context, const boost::json::value& document) {
   const auto& actions = list_of(document, "actions");
-  const auto& conflicts = list_of(document, "conflicts");
-  if (actions.empty() && conflicts.empty()) fmt::print("nothing to do: everything is as asked\n");
+  if (actions.empty() && list_of(document, "conflicts").empty()) fmt::print("nothing to do: everything is as asked\n");
   std::size_t number = 0;
   for (const auto& action : actions) {
     const std::string risk = text_of(action, "risk");
@@ -59,13 +74,7 @@ void print_plan(const Context& context, const boost::json::value& document) {
     for (const auto& line : list_of(action, "destroys"))
       if (line.is_string()) fmt::print("     destroys {}\n", std::string_view(line.as_string()));
   }
-  for (const auto& conflict : conflicts) {
-    const std::string standing = text_of(conflict, "standing");
-    const Colour colour = standing == "refused" ? Colour::bad : (standing == "waiting" ? Colour::warn : Colour::plain);
-    fmt::print("{} {}: {}\n", paint(context, colour, standing + ":"), text_of(conflict, "subject"),
-               text_of(conflict, "why"));
-    if (const std::string remedy = text_of(conflict, "remedy"); !remedy.empty()) fmt::print("     remedy: {}\n", remedy);
-  }
+  print_conflicts(context, document);
   if (const std::string digest = text_of(document, "digest"); !digest.empty())
     fmt::print("\ndata would be destroyed; this exact plan is accepted by\n  nvstripe apply --accept {}\n", digest);
 }

@@ -3,6 +3,7 @@
 
 #include <boost/json.hpp>
 
+#include "agent/cli/commands.hpp"
 #include "agent/model/event.hpp"
 #include "agent/model/json.hpp"
 #include "tests/api/temporary.hpp"
@@ -55,6 +56,22 @@ TEST_CASE("Everybody may read, and only root may change") {
     CHECK(fixture.ask("POST", path, 0, R"({"object":"all","volume":"train"})").status == 202);
   }
   CHECK(fixture.ask("GET", "/v1/records", kSomebody).status == 403);
+}
+
+TEST_CASE("A host NQN file of another tool is a note, and no reason for identity to fail") {
+  Fixture fixture;
+  api::Snapshot snapshot;
+  snapshot.pass.seen = seen::machine();
+  snapshot.pass.plan.conflicts = {
+      {"host identity", "identity", "another tool", "", Standing::note, "identity.foreign_hostnqn"}};
+  fixture.board.publish(snapshot);
+  CHECK_FALSE(cli::has_open_conflicts(parsed(fixture.ask("GET", "/v1/identity", kSomebody))));
+  snapshot.pass.plan.conflicts.push_back(
+      {"host identity", "identity", "a clone", "", Standing::refused, "identity.mismatch"});
+  fixture.board.publish(snapshot);
+  const auto told = parsed(fixture.ask("GET", "/v1/identity", kSomebody));
+  CHECK(told.at("conflicts").as_array().size() == 2);
+  CHECK(cli::has_open_conflicts(told));
 }
 
 TEST_CASE("What is not there is 404 and a wrong method 405, each with a remedy") {
