@@ -156,6 +156,33 @@ void wishes_of(const ExportSpec& wanted, const LocalDrives& drives, const Spec& 
   wishes.drives.insert(wishes.drives.end(), mine.begin(), mine.end());
 }
 
+// nvmet claims nothing: the same drive can be served by a subsystem that somebody else made, and two hosts write to it.
+void tell_served_beside(const ExportWishes& wishes, const Inventory& seen, std::vector<Conflict>& conflicts) {
+  std::map<DeviceKey, const ExportSpec*> ours;
+  for (const SubsystemWish& subsystem : wishes.subsystems) {
+    for (const NamespaceWish& wish : subsystem.namespaces) {
+      ours[wish.backing] = subsystem.wanted;
+      ours[wish.record.drive] = subsystem.wanted;
+    }
+  }
+  for (const TargetSubsystem& subsystem : seen.exports.value().subsystems) {
+    if (subsystem.nqn.starts_with(kSubsystemPrefix)) continue;
+    std::map<const ExportSpec*, std::size_t> shared;
+    for (const TargetNamespace& served : subsystem.namespaces) {
+      const BlockDevice* backing = backing_of(seen, served);
+      const auto found = backing == nullptr ? ours.end() : ours.find(backing->key);
+      if (found != ours.end()) ++shared[found->second];
+    }
+    for (const auto& [wanted, count] : shared) {
+      conflicts.push_back(conflict_of(*wanted, Standing::refused, "export.served_beside",
+                                      fmt::format("subsystem '{}', which is not ours, serves {} of its drives too, so that "
+                                                  "another host may write to them",
+                                                  printable(subsystem.nqn), count),
+                                      "remove that subsystem from nvmet; nvstripe removes only its own"));
+    }
+  }
+}
+
 }  // namespace
 
 bool SubsystemWish::ready() const {
@@ -197,6 +224,7 @@ ExportWishes export_wishes(const Spec& spec, const Inventory& seen) {
   }
   const LocalDrives drives = divide_local_drives(spec, seen);
   for (const ExportSpec& wanted : spec.exports) wishes_of(wanted, drives, spec, seen, wishes);
+  tell_served_beside(wishes, seen, wishes.conflicts);
   std::sort(wishes.drives.begin(), wishes.drives.end());
   return wishes;
 }

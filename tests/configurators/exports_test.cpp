@@ -32,6 +32,24 @@ TEST_CASE("four blank drives become one subsystem with four namespaces for the o
   for (const Step& step : action.steps) CHECK_FALSE(to_sentence(step).find("/ports/") != std::string::npos);
 }
 
+TEST_CASE("a subsystem of somebody else that serves an exported drive too is told, and nothing is done about it") {
+  const Spec spec = pool_spec();
+  Inventory seen = storage(2);
+  settle(spec, seen);
+  auto& subsystems = seen.exports.value().subsystems;
+  TargetSubsystem careless = subsystems.front();
+  careless.nqn = "nqn.2026-01.invalid.lab:careless";
+  subsystems.push_back(careless);
+  const Draft draft = exports(spec, seen);
+  CHECK(draft.actions.empty());
+  REQUIRE(draft.conflicts.size() == 1);
+  CHECK(draft.conflicts.front().id == "export.served_beside");
+  CHECK(draft.conflicts.front().standing == Standing::refused);
+  CHECK(draft.conflicts.front().why.find("careless', which is not ours, serves 2 of its drives") != std::string::npos);
+  subsystems.back().namespaces.clear();
+  CHECK(exports(spec, seen).conflicts.empty());
+}
+
 TEST_CASE("A-64 serial, model and namespace identity are derived, so that a reboot gives the same") {
   const Spec spec = pool_spec();
   Inventory seen = storage(2);
