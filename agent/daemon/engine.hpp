@@ -32,7 +32,7 @@ struct EngineParts {
   ParseSpec parse;
   int wake_fd = -1;                     // an eventfd: requests and target views write to it
   std::vector<ChangeSource> sources;    // uevents, mounts, arrays
-  std::function<std::string()> pulse;   // cheap text that differs when a controller's state does
+  std::function<std::string()> pulse;   // cheap text that differs when no event tells of a change
   std::function<void()> volumes_ready;  // all volumes of the spec are mounted: told once
   std::function<Draft(const Spec&, const Inventory&, const std::string&)> release_volume;
   std::function<Draft(const Spec&, const Inventory&)> revert_tuning;

@@ -115,7 +115,7 @@ void connect_watches(Watches& watches, SpecSource& specs, EngineParts& parts) {
                    ChangeSource{uevents->fd(), POLLIN, [uevents] { return uevents->drain(); }}};
   parts.watch_specs = [&watches, &specs] { watches.folders.watch(specs.watched()); };
   parts.spec_fd = watches.folders.fd();
-  parts.pulse = [] { return controller_pulse("/sys"); };
+  parts.pulse = [] { return nvme_pulse("/"); };
 }
 
 sigset_t block_ending_signals() {

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <system_error>
 
 namespace nvstripe::daemon {
@@ -39,17 +40,58 @@ ChangeSource PolledFile::source() {
                       }};
 }
 
-std::string controller_pulse(const std::string& sys) {
-  namespace fs = std::filesystem;
-  std::vector<std::string> lines;
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string first_line(const fs::path& file) {
+  std::ifstream in(file);
+  std::string line;
+  std::getline(in, line);
+  return line;
+}
+
+void add_controllers(const fs::path& root, std::vector<std::string>& lines) {
   std::error_code code;
-  for (fs::directory_iterator at(sys + "/class/nvme", code); !code && at != fs::directory_iterator(); at.increment(code)) {
-    std::ifstream file(at->path() / "state");
-    std::string state;
-    std::getline(file, state);
-    lines.push_back(at->path().filename().string() + "=" + state);
+  for (fs::directory_iterator at(root / "sys/class/nvme", code); !code && at != fs::directory_iterator(); at.increment(code))
+    lines.push_back(at->path().filename().string() + "=" + first_line(at->path() / "state"));
+}
+
+// Fields of a block device's stat: reads, merged, sectors, ms, then the same of writes (Documentation/block/stat.rst).
+bool was_written(const fs::path& root, const std::string& kernel_name) {
+  constexpr int kSectorsWritten = 7;
+  std::istringstream fields(first_line(root / "sys/class/block" / kernel_name / "stat"));
+  std::uint64_t value = 0;
+  for (int field = 0; field < kSectorsWritten; ++field) {
+    if (!(fields >> value)) return false;
   }
+  return value > 0;
+}
+
+void add_served(const fs::path& root, std::vector<std::string>& lines) {
+  std::error_code code;
+  const fs::path subsystems = root / "sys/kernel/config/nvmet/subsystems";
+  for (fs::directory_iterator at(subsystems, code); !code && at != fs::directory_iterator(); at.increment(code)) {
+    std::error_code none;
+    for (fs::directory_iterator ns(at->path() / "namespaces", none); !none && ns != fs::directory_iterator();
+         ns.increment(none)) {
+      const std::string path = first_line(ns->path() / "device_path");
+      if (!path.starts_with("/dev/")) continue;
+      std::error_code missing;
+      const fs::path device = fs::canonical(root / path.substr(1), missing);
+      if (!missing && was_written(root, device.filename().string())) lines.push_back(path + " is written to");
+    }
+  }
+}
+
+}  // namespace
+
+std::string nvme_pulse(const std::string& root) {
+  std::vector<std::string> lines;
+  add_controllers(root, lines);
+  add_served(root, lines);
   std::sort(lines.begin(), lines.end());
+  lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
   std::string out;
   for (const std::string& line : lines) out += line + "\n";
   return out;

@@ -30,7 +30,8 @@ class PolledFile {
   Fd file_;
 };
 
-// The states of all NVMe controllers in one text.
-[[nodiscard]] std::string controller_pulse(const std::string& sys);
+// In one text: the states of all NVMe controllers, and which of the devices that nvmet serves were written to since boot.
+// The first write to a drive that was blank matters: the ledger must know that it carries data before it can be swapped.
+[[nodiscard]] std::string nvme_pulse(const std::string& root);
 
 }  // namespace nvstripe::daemon

@@ -1,4 +1,5 @@
 """A drive that comes back blank, or is swapped, gets another namespace id: no stalled write is let through to it."""
+import json
 import os
 
 import look
@@ -7,7 +8,12 @@ import specs
 BUDGET_SECONDS = 240
 CORE = False
 
-LEDGER = "sqlite3 /var/lib/nvstripe/state.db \"select json from records where kind='export'\" | jq -s ."
+RECORDS = "curl -sf --unix-socket /run/nvstripe/api.sock http://nvstripe/v1/records"
+
+
+def ledger(store):
+    records = store.json(RECORDS)["records"]
+    return [json.loads(record["text"]) for record in records if record["kind"] == "export"]
 
 
 def run(lab):
@@ -16,7 +22,7 @@ def run(lab):
     look.ready(compute, specs.compute())
     look.put_file(compute)
     served = look.namespaces(store)
-    lab.until(lambda: all(entry["consumer_data_seen"] for entry in store.json(LEDGER)), 90,
+    lab.until(lambda: [entry["consumer_data_seen"] for entry in ledger(store)] == [True] * 4, 30,
               "the target has seen its consumers' data")
     compute.run("dd if=/dev/zero of=/mnt/train/dirty bs=1M count=8 status=none", check=False)
     drive = store.drives[1]
