@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <memory>
+#include <string>
 
+#include <openssl/core_names.h>
 #include <openssl/evp.h>
-#include <openssl/hmac.h>
+#include <openssl/params.h>
 
 #include <fmt/format.h>
 
@@ -47,6 +50,27 @@ std::string separated(const Uuid& uuid, char separator, const std::array<std::si
     out += digits[i];
   }
   return out;
+}
+
+struct FreeMac {
+  void operator()(EVP_MAC_CTX* context) const { EVP_MAC_CTX_free(context); }
+};
+using MacContext = std::unique_ptr<EVP_MAC_CTX, FreeMac>;
+
+// Looking up the algorithms costs several times as much as the few bytes they are used for (OpenSSL 3.0), and planning a
+// large machine asks thousands of times: they are looked up once.
+const EVP_MAC_CTX* keyless_mac() {
+  static const EVP_MAC_CTX* const made = [] {
+    EVP_MAC* hmac = EVP_MAC_fetch(nullptr, "HMAC", nullptr);
+    EVP_MAC_CTX* context = EVP_MAC_CTX_new(hmac);
+    EVP_MAC_free(hmac);  // the context holds it
+    std::string digest = "SHA256";
+    const std::array<OSSL_PARAM, 2> settings{OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest.data(), 0),
+                                             OSSL_PARAM_construct_end()};
+    if (context == nullptr || EVP_MAC_CTX_set_params(context, settings.data()) != 1) std::abort();
+    return context;
+  }();
+  return made;
 }
 
 }  // namespace
@@ -95,12 +119,14 @@ std::uint64_t derive64(const Uuid& host, std::string_view purpose, std::string_v
   message += '\0';
   message += name;
   std::array<std::uint8_t, EVP_MAX_MD_SIZE> digest{};
-  unsigned int length = 0;
+  std::size_t length = 0;
   const auto* data = reinterpret_cast<const unsigned char*>(message.data());
-  const unsigned char* made = HMAC(EVP_sha256(), host.bytes.data(), static_cast<int>(host.bytes.size()), data,
-                                   message.size(), digest.data(), &length);
+  const MacContext mac(EVP_MAC_CTX_dup(keyless_mac()));
   // HMAC-SHA256 of a few bytes fails only without memory. Going on would give every host and volume one identity.
-  if (made == nullptr || length < 8) std::abort();
+  if (mac == nullptr || EVP_MAC_init(mac.get(), host.bytes.data(), host.bytes.size(), nullptr) != 1 ||
+      EVP_MAC_update(mac.get(), data, message.size()) != 1 ||
+      EVP_MAC_final(mac.get(), digest.data(), &length, digest.size()) != 1 || length < 8)
+    std::abort();
   return load_big_endian(digest.data());
 }
 

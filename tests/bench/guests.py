@@ -13,11 +13,12 @@ exports:
 
 
 def host_id():
-    return machine.identity("compute")["hostid"]
+    """The compute guest's DMI UUID, which its identity comes from."""
+    return machine.identity("compute")["uuid"]
 
 
 def compute_spec(connections, volumes=""):
-    return f"version: 1\nnode: {{host_id: {host_id()}}}\nconnections:\n{connections}{volumes}"
+    return f"version: 1\nconnections:\n{connections}{volumes}"
 
 
 def put_spec(guest, text):
@@ -29,8 +30,7 @@ def put_spec(guest, text):
 
 def exporting(lab, drives):
     """A store that exports all its drives to a compute guest that has the package and no spec yet."""
-    store, compute = lab.pair(store=drives)
-    lab.install_package(store, compute)
+    store, compute = lab.pair(store=drives, package=True)
     put_spec(store, STORE_SPEC.format(host=host_id()))
     count = len(store.drives)
     store.until(f"test $(cat /sys/kernel/config/nvmet/subsystems/*/namespaces/*/enable 2>/dev/null | grep -c 1) = {count} "
