@@ -86,6 +86,15 @@ RuleState export_rules(const ExportWishes& wishes, const Inventory& seen) {
       lines.push_back(slice_line(slices_group(seen.host(), subsystem.wanted->name, wish.record.drive)));
     }
   }
+  std::string there;
+  for (const UnitFile& file : seen.units.value()) {
+    if (file.path == kExportRules) there = file.text;
+  }
+  // A drive whose content cannot be told just now (udev works on it, say) is not known to be exported no more.
+  for (const BlockDevice& device : seen.blocks.value()) {
+    const bool untold = device.kind == DeviceKind::local_ssd && device.look == Look::unknown && !device.wwid.empty();
+    if (untold && there.find(line(device)) != std::string::npos) lines.push_back(line(device));
+  }
   std::sort(lines.begin(), lines.end());
   lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
   RuleState state;
@@ -93,10 +102,6 @@ RuleState export_rules(const ExportWishes& wishes, const Inventory& seen) {
     state.text = std::string(kHead);
     for (const std::string& one : lines) state.text += one;
     state.text += kTail;
-  }
-  std::string there;
-  for (const UnitFile& file : seen.units.value()) {
-    if (file.path == kExportRules) there = file.text;
   }
   state.current = seen.units.is_known() && there == state.text;
   state.fact = fmt::format("path:{}#{:016x}", kExportRules, derive64(Uuid{}, "rules", state.text));

@@ -43,6 +43,16 @@ TEST_CASE("a drive that is away keeps its rule, for udev sees it first when it c
   CHECK(export_udev(spec, seen).actions.empty());
 }
 
+TEST_CASE("a drive that cannot be looked at just now keeps its rule, though nobody has it yet") {
+  const Spec spec = pool_spec();
+  Inventory seen = storage(2);
+  carry_out(seen, export_udev(spec, seen).actions.front());
+  for (BlockDevice& device : seen::blocks(seen)) {
+    if (device.kind == DeviceKind::local_ssd) device.look = Look::unknown;
+  }
+  CHECK(export_udev(spec, seen).actions.empty());
+}
+
 TEST_CASE("odd bytes in an identifier cannot end the pattern of a rule") {
   const Spec spec = pool_spec();
   Inventory seen = storage(1);
