@@ -10,8 +10,9 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <system_error>
+
+#include "agent/host/block_node.hpp"
 
 namespace nvstripe::daemon {
 
@@ -57,17 +58,6 @@ void add_controllers(const fs::path& root, std::vector<std::string>& lines) {
     lines.push_back(at->path().filename().string() + "=" + first_line(at->path() / "state"));
 }
 
-// Fields of a block device's stat: reads, merged, sectors, ms, then the same of writes (Documentation/block/stat.rst).
-bool was_written(const fs::path& root, const std::string& kernel_name) {
-  constexpr int kSectorsWritten = 7;
-  std::istringstream fields(first_line(root / "sys/class/block" / kernel_name / "stat"));
-  std::uint64_t value = 0;
-  for (int field = 0; field < kSectorsWritten; ++field) {
-    if (!(fields >> value)) return false;
-  }
-  return value > 0;
-}
-
 void add_served(const fs::path& root, std::vector<std::string>& lines) {
   std::error_code code;
   const fs::path subsystems = root / "sys/kernel/config/nvmet/subsystems";
@@ -79,7 +69,8 @@ void add_served(const fs::path& root, std::vector<std::string>& lines) {
       if (!path.starts_with("/dev/")) continue;
       std::error_code missing;
       const fs::path device = fs::canonical(root / path.substr(1), missing);
-      if (!missing && was_written(root, device.filename().string())) lines.push_back(path + " is written to");
+      const fs::path stat = root / "sys/class/block" / device.filename() / "stat";
+      if (!missing && host::sectors_written(stat) > 0) lines.push_back(path + " is written to");
     }
   }
 }

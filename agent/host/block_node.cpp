@@ -8,6 +8,7 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <fstream>
 
 #include <algorithm>
 
@@ -81,6 +82,17 @@ Result<Fd> lock_node(const std::string& path, std::chrono::steady_clock::time_po
     (void)::poll(nullptr, 0, 10);
   }
   return fd;
+}
+
+// Fields: reads, merged, sectors, ms, then the same of writes (Documentation/block/stat.rst).
+std::uint64_t sectors_written(const std::string& stat_file) {
+  constexpr int kField = 7;
+  std::ifstream in(stat_file);
+  std::uint64_t value = 0;
+  for (int field = 0; field < kField; ++field) {
+    if (!(in >> value)) return 0;
+  }
+  return value;
 }
 
 }  // namespace nvstripe::host

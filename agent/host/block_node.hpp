@@ -19,6 +19,9 @@ namespace nvstripe::host {
 [[nodiscard]] Result<> check_exclusive(const std::string& path);
 // Whether one of these paths (nvmet's device_path) leads to the device.
 [[nodiscard]] bool leads_to(const std::vector<std::string>& paths, const std::string& device_number);
+// Since the device appeared, by a block device's `stat` in sysfs; 0 where it cannot be read. What comes over the fabric to a
+// drive that nvmet serves is counted there too, and is told by no event.
+[[nodiscard]] std::uint64_t sectors_written(const std::string& stat_file);
 // As `udevadm lock` does: udev's events for the device wait until the descriptor is closed.
 [[nodiscard]] Result<Fd> lock_node(const std::string& path, std::chrono::steady_clock::time_point due);
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
+#include "agent/host/block_node.hpp"
 #include "agent/host/child.hpp"
 
 namespace nvstripe::host {
@@ -16,10 +17,12 @@ using Clock = std::chrono::steady_clock;
 
 constexpr auto kForever = Clock::time_point::max();
 
-std::int64_t udev_record_time(const std::string& device_number) {
+Traces traces_on_host(const std::string& device_number) {
+  Traces traces{0, sectors_written("/sys/dev/block/" + device_number + "/stat")};
   struct stat found {};
-  if (::stat(("/run/udev/data/b" + device_number).c_str(), &found) != 0) return 0;
-  return static_cast<std::int64_t>(found.st_mtim.tv_sec) * 1'000'000'000 + found.st_mtim.tv_nsec;
+  if (::stat(("/run/udev/data/b" + device_number).c_str(), &found) == 0)
+    traces.record_time = static_cast<std::int64_t>(found.st_mtim.tv_sec) * 1'000'000'000 + found.st_mtim.tv_nsec;
+  return traces;
 }
 
 template <class Value>
@@ -58,12 +61,6 @@ std::string not_live(const BlockDevice& device, const Inventory& seen, int depth
     return controller != nullptr && controller->state == "live";
   });
   return live ? std::string() : "no controller of it is live";
-}
-
-bool exports_something(const Inventory& seen) {
-  const auto& subsystems = seen.exports.value().subsystems;
-  return std::any_of(subsystems.begin(), subsystems.end(),
-                     [](const TargetSubsystem& one) { return !one.namespaces.empty(); });
 }
 
 void set(BlockDevice& device, const LookAnswer& answer) {
@@ -147,24 +144,26 @@ std::string not_asked(const BlockDevice& device, const Inventory& seen) {
   return not_live(device, seen, 0);
 }
 
-Looker::Looker() : Looker(look_in_child, udev_record_time) {}
+Looker::Looker() : Looker(look_in_child, traces_on_host) {}
 
+// What was found stays found while its owner writes on; udev tells when a signature goes. That nothing was found holds only
+// while nothing is written.
 bool Looker::usable(const Kept& kept, const BlockDevice& device, Clock::time_point now) const {
-  return kept.diskseq == device.diskseq && now < kept.until && kept.record_time == record_time_(device.device_number);
+  if (kept.diskseq != device.diskseq || now >= kept.until) return false;
+  const Traces traces = traces_of_(device.device_number);
+  return kept.answer.look == Look::found ? kept.traces.record_time == traces.record_time : kept.traces == traces;
 }
 
-void Looker::keep(const BlockDevice& device, const LookAnswer& answer, bool exporting, Clock::time_point now,
-                  std::int64_t record_time) {
-  Kept kept{device.diskseq, record_time, kForever, answer};
+void Looker::keep(const BlockDevice& device, const LookAnswer& answer, Clock::time_point now, const Traces& traces) {
+  Kept kept{device.diskseq, traces, kForever, answer};
   if (answer.look == Look::unknown) kept.until = now + kRetryUnknown;
-  if (answer.look == Look::none && exporting && device.kind == DeviceKind::local_ssd) kept.until = now + kBlankExported;
   kept_.insert_or_assign(device.device_number, std::move(kept));
 }
 
 void Looker::fill(Inventory& seen, Clock::time_point now) {
   if (!seen.blocks.is_known()) return;
   std::vector<LookAsked> asked;
-  std::map<std::string, std::int64_t> times;
+  std::map<std::string, Traces> traces;
   for (auto& device : seen.blocks.value()) {
     const auto kept = kept_.find(device.device_number);
     const bool same_disk = kept != kept_.end() && kept->second.diskseq == device.diskseq;
@@ -176,18 +175,17 @@ void Looker::fill(Inventory& seen, Clock::time_point now) {
       set_not_asked(device, why);
     } else {
       // Taken before the look: a change during it makes the answer stale, not the next one.
-      times[device.device_number] = record_time_(device.device_number);
+      traces[device.device_number] = traces_of_(device.device_number);
       asked.push_back({device.device_number, "/dev/" + device.kernel_name});
     }
   }
   if (asked.empty()) return;
   const auto answers = ask_(asked, kDeadline);
-  const bool exporting = exports_something(seen);
   for (auto& device : seen.blocks.value()) {
     const auto answer = answers.find(device.device_number);
-    if (answer == answers.end() || !times.contains(device.device_number)) continue;
+    if (answer == answers.end() || !traces.contains(device.device_number)) continue;
     set(device, answer->second);
-    keep(device, answer->second, exporting, now, times[device.device_number]);
+    keep(device, answer->second, now, traces[device.device_number]);
   }
 }
 

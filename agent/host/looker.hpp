@@ -1,5 +1,6 @@
 // Owns the parent's half of looks at devices: which may be asked, what is remembered, and the deadline. Results are kept by
-// device number, disk sequence and time of the udev record, so that an idle machine is not read again and again.
+// device number, disk sequence, time of the udev record and what was written, so that an idle machine is not read again and
+// again.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -28,12 +29,19 @@ using LookAnswers = std::map<std::string, LookAnswer>;
 // is live: a read of another controller sleeps until that comes back (law 12).
 [[nodiscard]] std::string not_asked(const BlockDevice& device, const Inventory& seen);
 
+// What a device leaves behind when its content changes.
+struct Traces {
+  std::int64_t record_time = 0;  // of the udev record, nanoseconds; 0: none
+  std::uint64_t sectors_written = 0;
+  bool operator==(const Traces&) const = default;
+};
+
 class Looker {
  public:
   using Ask = std::function<LookAnswers(const std::vector<LookAsked>&, std::chrono::milliseconds)>;
-  using RecordTime = std::function<std::int64_t(const std::string& device_number)>;  // of the udev record; 0: none
+  using TracesOf = std::function<Traces(const std::string& device_number)>;
   Looker();
-  Looker(Ask ask, RecordTime record_time) : ask_(std::move(ask)), record_time_(std::move(record_time)) {}
+  Looker(Ask ask, TracesOf traces_of) : ask_(std::move(ask)), traces_of_(std::move(traces_of)) {}
 
   // Sets look, reason, content and signatures of each device of `seen`.
   void fill(Inventory& seen, std::chrono::steady_clock::time_point now);
@@ -45,22 +53,20 @@ class Looker {
   static constexpr std::chrono::seconds kDeadline{12};
   // A device that timed out is left alone for a while.
   static constexpr std::chrono::seconds kRetryUnknown{30};
-  // A consumer writes to an exported drive without an event on this machine: blank ones are looked at again.
-  static constexpr std::chrono::minutes kBlankExported{5};
 
  private:
   struct Kept {
     std::uint64_t diskseq = 0;
-    std::int64_t record_time = 0;
+    Traces traces;
     std::chrono::steady_clock::time_point until;
     LookAnswer answer;
   };
   [[nodiscard]] bool usable(const Kept& kept, const BlockDevice& device, std::chrono::steady_clock::time_point now) const;
-  void keep(const BlockDevice& device, const LookAnswer& answer, bool exporting, std::chrono::steady_clock::time_point now,
-            std::int64_t record_time);
+  void keep(const BlockDevice& device, const LookAnswer& answer, std::chrono::steady_clock::time_point now,
+            const Traces& traces);
 
   Ask ask_;
-  RecordTime record_time_;
+  TracesOf traces_of_;
   std::map<std::string, Kept> kept_;
 };
 

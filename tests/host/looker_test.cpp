@@ -40,7 +40,7 @@ Inventory machine() {
 struct Asked {
   std::vector<std::string> numbers;
   LookAnswer answer{.look = Look::none, .content = Content::zero};
-  std::int64_t record = 1;
+  Traces traces{1, 0};
   Looker looker{[this](const std::vector<LookAsked>& devices, std::chrono::milliseconds) {
                   LookAnswers answers;
                   for (const auto& device : devices) {
@@ -49,7 +49,7 @@ struct Asked {
                   }
                   return answers;
                 },
-                [this](const std::string&) { return record; }};
+                [this](const std::string&) { return traces; }};
   Inventory fill(Inventory seen, std::chrono::seconds at = 0s) {
     numbers.clear();
     looker.fill(seen, std::chrono::steady_clock::time_point(at));
@@ -75,7 +75,7 @@ TEST_CASE("only local SSDs, remote namespaces and arrays are looked at, and once
 TEST_CASE("a changed udev record, another disk sequence or our own write makes a look new") {
   Asked asked;
   asked.fill(machine());
-  asked.record = 2;
+  asked.traces.record_time = 2;
   asked.fill(machine());
   CHECK(asked.numbers.size() == 3);
   auto replaced = machine();
@@ -120,15 +120,17 @@ TEST_CASE("a device that timed out is left alone for a while") {
   CHECK(asked.numbers.size() == 3);
 }
 
-TEST_CASE("a blank exported drive is looked at again, since its consumer writes unheard") {
+TEST_CASE("that nothing was found holds until something is written, which a consumer of an export does unheard") {
   Asked asked;
-  auto target = machine();
-  TargetConfiguration exports;
-  exports.subsystems = {{.nqn = "nqn.x", .namespaces = {{.nsid = 1}}}};
-  target.exports = Facet<TargetConfiguration>::known(exports);
-  asked.fill(target, 0s);
-  asked.fill(target, 400s);
-  CHECK(asked.numbers == Numbers{"259:2"});
+  asked.fill(machine());
+  asked.traces.sectors_written = 8;
+  asked.answer = {.look = Look::found, .content = Content::data, .signatures = {{"linux_raid_member", "u", ""}}};
+  const auto seen = asked.fill(machine());
+  CHECK(asked.numbers.size() == 3);
+  CHECK(seen.find({"nvme:nvme2n1"})->look == Look::found);
+  asked.traces.sectors_written = 800;
+  asked.fill(machine());
+  CHECK(asked.numbers.empty());
 }
 
 TEST_CASE("an answer survives its line, odd labels included") {

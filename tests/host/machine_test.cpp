@@ -50,7 +50,8 @@ struct Told {
     MachineParts parts;
     parts.reader = std::make_unique<NoReader>();
     parts.runner = &tape;
-    parts.looker = host::Looker([](const auto&, auto) { return host::LookAnswers{}; }, [](const std::string&) { return 0; });
+    parts.looker = host::Looker([](const auto&, auto) { return host::LookAnswers{}; },
+                                [](const std::string&) { return host::Traces{}; });
     parts.observe = [this](const host::Reader&, const Spec&, FacetSet, Inventory& out) {
       const auto records = out.records;
       out = seen;
