@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
 
 #include "configurators/tuning.hpp"
 
@@ -43,16 +46,14 @@ class Wishes {
   void add(const BlockDevice& device, const std::string& attribute, std::string_view wanted, const std::string& present,
            const std::string& reason) {
     if (present.empty()) return;  // this kernel does not have it
-    const bool twice = std::any_of(out_.begin(), out_.end(), [&](const Setting& setting) {
-      return setting.object == device.key.text && setting.attribute == attribute;
-    });
-    if (!twice)
+    if (told_.emplace(device.key, attribute).second)
       out_.push_back({device.key.text, attribute, std::string(wanted), present, instance_of(device, seen_), "", "", reason});
   }
 
  private:
   const Inventory& seen_;
   std::vector<Setting>& out_;
+  std::set<std::pair<DeviceKey, std::string>> told_;
 };
 
 std::string scheduler_of(const BlockQueue& queue) { return queue.scheduler; }
@@ -67,25 +68,33 @@ void want_no_scheduler(const BlockDevice& device, Wishes& wishes) {
   }
 }
 
-// I/O queues of the controllers that reach it; 0 where that cannot be told.
-std::uint64_t io_queues(const BlockDevice& device, const Inventory& seen) {
-  std::uint64_t queues = 0;
+using QueueCounts = std::map<std::string_view, std::uint64_t>;  // by controller, the admin queue included
+
+QueueCounts queue_counts(const Inventory& seen) {
+  QueueCounts counts;
   for (const NvmeController& controller : seen.controllers.value()) {
-    const auto& names = device.controllers;
-    const bool reaches = std::find(names.begin(), names.end(), controller.kernel_name) != names.end();
-    // queue_count has the admin queue in it.
-    if (reaches && controller.queue_count)
-      queues = std::max(queues, *controller.queue_count - std::min<std::uint64_t>(1, *controller.queue_count));
+    if (controller.queue_count) counts[controller.kernel_name] = *controller.queue_count;
+  }
+  return counts;
+}
+
+// I/O queues of the controllers that reach it; 0 where that cannot be told.
+std::uint64_t io_queues(const BlockDevice& device, const QueueCounts& counts) {
+  std::uint64_t queues = 0;
+  for (const std::string& name : device.controllers) {
+    const auto found = counts.find(name);
+    if (found != counts.end()) queues = std::max(queues, found->second - std::min<std::uint64_t>(1, found->second));
   }
   return queues;
 }
 
-void want_member(const BlockDevice& member, const VolumeSpec& volume, const Inventory& seen, Wishes& wishes) {
+void want_member(const BlockDevice& member, const VolumeSpec& volume, const Inventory& seen, const QueueCounts& counts,
+                 Wishes& wishes) {
   want_no_scheduler(member, wishes);
   if (member.kind == DeviceKind::remote_namespace)
     wishes.leaf(member, "queue/wbt_lat_usec", "0", "writeback throttling takes a loaded fabric for a congested drive",
                 [](const BlockQueue& queue) { return number_of(queue.wbt_lat_usec); });
-  const std::uint64_t queues = io_queues(member, seen);
+  const std::uint64_t queues = io_queues(member, counts);
   const std::uint32_t cpus = seen.kernel.value().cpus;
   const bool few = volume.workload == Workload::random && queues > 0 && queues < cpus;
   wishes.leaf(member, "queue/rq_affinity", few ? "2" : "1",
@@ -107,9 +116,10 @@ const BlockDevice* stack_of(const VolumeRecord& record, const Inventory& seen) {
   return seen.find({fmt::format("lv:nvs_{}_{:08x}/data", record.name, record.generation >> 32)});
 }
 
-void want_volume(const VolumeRecord& record, const VolumeSpec& volume, const Inventory& seen, Wishes& wishes) {
+void want_volume(const VolumeRecord& record, const VolumeSpec& volume, const Inventory& seen, const QueueCounts& counts,
+                 Wishes& wishes) {
   for (const DeviceKey& key : record.members) {
-    if (const BlockDevice* member = seen.find(key)) want_member(*member, volume, seen, wishes);
+    if (const BlockDevice* member = seen.find(key)) want_member(*member, volume, seen, counts, wishes);
   }
   if (const BlockDevice* stack = stack_of(record, seen))
     wishes.add(*stack, "queue/read_ahead_kb", std::to_string(read_ahead_kib(volume, record.members.size())),
@@ -126,10 +136,11 @@ Draft block_queue(const Spec& spec, const Inventory& seen) {
   if (!seen.blocks.is_known() || !seen.identity.is_known()) return {};
   std::vector<Setting> wanted;
   Wishes wishes(seen, wanted);
+  const QueueCounts counts = queue_counts(seen);
   if (spec.tuning.profile != "off") {
     for (const VolumeRecord& record : seen.records.value().volumes) {
       const VolumeSpec* volume = spec.volume(record.name);
-      if (volume != nullptr && record.stage != Stage::intended) want_volume(record, *volume, seen, wishes);
+      if (volume != nullptr && record.stage != Stage::intended) want_volume(record, *volume, seen, counts, wishes);
     }
     for (const ExportRecord& record : seen.records.value().exports) {
       const BlockDevice* drive = seen.find(record.drive);

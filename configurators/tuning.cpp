@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <utility>
 
 #include "agent/base/text.hpp"
 
@@ -129,11 +131,10 @@ Draft set_all(const std::vector<Setting>& wanted, const Inventory& seen) {
 
 Draft give_back(const std::vector<Setting>& wanted, const Inventory& seen, bool (*mine)(const TuningRecord&)) {
   Draft draft;
+  std::set<std::pair<std::string_view, std::string_view>> still;
+  for (const Setting& setting : wanted) still.emplace(setting.object, setting.attribute);
   for (const TuningRecord& record : seen.records.value().tunings) {
-    const bool still = std::any_of(wanted.begin(), wanted.end(), [&](const Setting& setting) {
-      return setting.object == record.object && setting.attribute == record.attribute;
-    });
-    if (still || !mine(record)) continue;
+    if (still.contains({record.object, record.attribute}) || !mine(record)) continue;
     Action action;
     action.id = fmt::format("tuning.revert:{} {}", record.object, record.attribute);
     action.object = "tuning";

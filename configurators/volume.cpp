@@ -24,7 +24,14 @@ struct Context {
   const Inventory& seen;
   Uuid host;
   Reached reached;
+  std::map<std::string_view, const NvmeController*> controllers;  // by kernel name
 };
+
+Context context_of(const Spec& spec, const Inventory& seen) {
+  Context in{spec, seen, seen.host(), by_controller(seen), {}};
+  for (const NvmeController& controller : seen.controllers.value()) in.controllers[controller.kernel_name] = &controller;
+  return in;
+}
 
 void say(VolumeSurvey& out, std::string id, std::string why, std::string remedy, Standing standing = Standing::refused) {
   out.conflicts.push_back(volume_conflict(out.wanted->name, std::move(id), std::move(why), std::move(remedy), standing));
@@ -68,12 +75,12 @@ void identify(VolumeSurvey& out, std::uint64_t generation, const Context& in) {
 }
 
 // Reached by a live controller; a local drive whose controller is not listed is taken as it is.
-bool is_reachable(const BlockDevice& device, const Inventory& seen) {
+bool is_reachable(const BlockDevice& device, const Context& in) {
   bool listed = false;
-  for (const NvmeController& controller : seen.controllers.value()) {
-    const auto& names = device.controllers;
-    if (std::find(names.begin(), names.end(), controller.kernel_name) == names.end()) continue;
-    if (controller.state == "live") return true;
+  for (const std::string& name : device.controllers) {
+    const auto found = in.controllers.find(name);
+    if (found == in.controllers.end()) continue;
+    if (found->second->state == "live") return true;
     listed = true;
   }
   return !listed && device.kind != DeviceKind::remote_namespace;
@@ -88,7 +95,7 @@ void look_at_members(VolumeSurvey& out, const Context& in) {
       continue;
     }
     if (device->kind == DeviceKind::remote_namespace) out.remote = true;
-    if (device->ambiguous_key || !is_reachable(*device, in.seen)) out.members_ready = false;
+    if (device->ambiguous_key || !is_reachable(*device, in)) out.members_ready = false;
   }
 }
 
@@ -335,7 +342,7 @@ VolumeSurvey survey(const VolumeSpec& wanted, const Context& in, const std::set<
 }  // namespace
 
 std::vector<VolumeSurvey> survey_volumes(const Spec& spec, const Inventory& seen) {
-  const Context in{spec, seen, seen.host(), by_controller(seen)};
+  const Context in = context_of(spec, seen);
   std::set<DeviceKey> taken;
   for (const VolumeRecord& record : seen.records.value().volumes) taken.insert(record.members.begin(), record.members.end());
   for (const auto& [drive, name] : divide_local_drives(spec, seen).exported) taken.insert(drive);  // law 10
@@ -348,7 +355,7 @@ std::vector<VolumeSurvey> survey_volumes(const Spec& spec, const Inventory& seen
 }
 
 VolumeSurvey survey_existing(const VolumeSpec& wanted, const Spec& spec, const Inventory& seen) {
-  const Context in{spec, seen, seen.host(), by_controller(seen)};
+  const Context in = context_of(spec, seen);
   VolumeSurvey out;
   out.wanted = &wanted;
   out.stack = wanted.stack;
