@@ -4,7 +4,7 @@ import os
 import demo
 import look
 
-BUDGET_SECONDS = 420
+BUDGET_SECONDS = 600
 CORE = False
 PACKAGE = False
 GUESTS = ()
