@@ -72,7 +72,10 @@ void Engine::plan(const api::Request& request) {
     if (!parsed) return finish(request, parsed.error());
     spec = std::move(*parsed);
   }
-  Inventory seen = parts_.world.look(spec, kAllFacets);
+  // Targets are followed for the spec in force alone: a plan must not make root knock at addresses that somebody wrote into
+  // a text, nor drop the targets that are waited for.
+  constexpr FacetSet kWithoutTargets = kAllFacets & ~static_cast<FacetSet>(FacetName::targets);
+  Inventory seen = parts_.world.look(spec, request.argument.empty() ? kAllFacets : kWithoutTargets);
   const auto records = parts_.store.records();
   seen.records = records ? Facet<Records>::known(*records) : Facet<Records>::unavailable(records.error().what);
   const Plan made = make_plan(spec, seen);

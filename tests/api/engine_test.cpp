@@ -25,8 +25,10 @@ volumes:
 
 struct CountedWorld : World {
   int looks = 0, steps = 0;
-  Inventory look(const Spec&, FacetSet) override {
+  std::vector<FacetSet> wanted;
+  Inventory look(const Spec&, FacetSet facets) override {
     ++looks;
+    wanted.push_back(facets);
     return seen::machine();
   }
   void begin_action(const Action&) override {}
@@ -172,6 +174,17 @@ TEST_CASE("Apply refuses an invalid spec and plan of a given text does nothing")
   const auto applied = at.ask(api::Verb::apply, "");
   CHECK(applied.state == api::Progress::State::failed);
   CHECK_FALSE(applied.remedy.empty());
+}
+
+TEST_CASE("Planning a given text follows no target that it names") {
+  Daemon at;
+  at.folder.write("etc/nvstripe.yaml", kSpec);
+  at.start();
+  at.world.wanted.clear();
+  CHECK(at.ask(api::Verb::plan, kSpec).state == api::Progress::State::done);
+  REQUIRE_FALSE(at.world.wanted.empty());
+  CHECK_FALSE(contains(at.world.wanted.front(), FacetName::targets));
+  CHECK(contains(at.world.wanted.front(), FacetName::blocks));
 }
 
 TEST_CASE("An emptied spec changes nothing until apply says that it is meant") {

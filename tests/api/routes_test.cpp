@@ -58,6 +58,14 @@ TEST_CASE("Everybody may read, and only root may change") {
   CHECK(fixture.ask("GET", "/v1/records", kSomebody).status == 403);
 }
 
+TEST_CASE("Only root has the agent look at what a spec of his own names") {
+  Fixture fixture;
+  const std::string spec = "version: 1\nconnections: [{name: s1, address: 192.0.2.1}]\n";
+  CHECK(fixture.ask("POST", "/v1/plan", kSomebody, spec).status == 403);
+  CHECK(fixture.ask("POST", "/v1/plan", kSomebody).status == 202);
+  CHECK(fixture.ask("POST", "/v1/plan", 0, spec).status == 202);
+}
+
 TEST_CASE("A host NQN file of another tool is a note, and no reason for identity to fail") {
   Fixture fixture;
   api::Snapshot snapshot;
