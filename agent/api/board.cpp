@@ -1,6 +1,7 @@
 // Owns the exchange between the engine and the API. Holds its lock only to copy or move values.
 #include "agent/api/board.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace nvstripe::api {
@@ -19,10 +20,17 @@ void Board::set_activity(std::string sentence, std::int64_t now_ms) {
 std::optional<Request> Board::take() {
   const std::lock_guard lock(mutex_);
   if (queue_.empty()) return std::nullopt;
-  Request request = std::move(queue_.front());
-  queue_.pop_front();
+  auto next = std::find_if(queue_.begin(), queue_.end(), [](const Request& waiting) { return waiting.verb != Verb::plan; });
+  if (next == queue_.end()) next = queue_.begin();
+  Request request = std::move(*next);
+  queue_.erase(next);
   progress_[request.id].state = Progress::State::running;
   return request;
+}
+
+bool Board::has_requests() const {
+  const std::lock_guard lock(mutex_);
+  return !queue_.empty();
 }
 
 void Board::begin_line(std::uint64_t id, const std::string& action_id, const std::string& sentence) {
@@ -74,7 +82,10 @@ Result<std::uint64_t> Board::submit(Verb verb, std::string argument) {
   std::uint64_t id = 0;
   {
     const std::lock_guard lock(mutex_);
-    if (queue_.size() >= kMaxQueued)
+    const auto alike = std::count_if(queue_.begin(), queue_.end(), [&](const Request& waiting) {
+      return (waiting.verb == Verb::plan) == (verb == Verb::plan);
+    });
+    if (static_cast<std::size_t>(alike) >= kMaxQueued)
       return fail("cannot take the request: " + std::to_string(kMaxQueued) + " others wait already",
                   "wait until they are done; 'nvstripe status' says what the agent is at");
     id = next_id_++;

@@ -41,13 +41,16 @@ struct Activity {  // what the engine's hands are at, for people who wait
 
 class Board {
  public:
-  static constexpr std::size_t kMaxQueued = 16;  // requests nobody has taken yet: more means that the caller repeats itself
+  // Requests nobody has taken yet; more means that the caller repeats itself. Plans, which everybody may ask for, and what
+  // only root may ask for are counted apart, so that nobody can keep root out.
+  static constexpr std::size_t kMaxQueued = 16;
   static constexpr std::size_t kMaxRemembered = 64;  // finished requests kept for a caller who asks late
 
   // ---- engine side
   void publish(Snapshot snapshot);
   void set_activity(std::string sentence, std::int64_t now_ms);
-  [[nodiscard]] std::optional<Request> take();
+  [[nodiscard]] std::optional<Request> take();  // changes before plans, each in the order they came
+  [[nodiscard]] bool has_requests() const;
   void begin_line(std::uint64_t id, const std::string& action_id, const std::string& sentence);
   void finish(std::uint64_t id, std::vector<ActionOutcome> outcomes, std::string error, std::string remedy,
               std::string answer);

@@ -88,6 +88,8 @@ void Engine::turn() {
     const auto request = parts_.board.take();
     if (!request) break;
     serve(*request);
+    // Everybody may ask for plans: one a turn, so that callers who never stop keep nobody from passes and root's requests.
+    if (request->verb == api::Verb::plan) break;
   }
   if (stopping_) return;
   const std::int64_t now = parts_.now_ms();
@@ -112,6 +114,7 @@ std::int64_t Engine::retry_due_ms() const {
 }
 
 std::int64_t Engine::timeout_ms() const {
+  if (parts_.board.has_requests()) return 0;
   std::int64_t due = std::min({pass_due_ms_, drift_due_ms_, pulse_due_ms_});
   if (settle_due_ms_ >= 0) due = std::min({due, settle_due_ms_, settle_latest_ms_});
   due = std::min(due, retry_due_ms());

@@ -176,6 +176,27 @@ TEST_CASE("Apply refuses an invalid spec and plan of a given text does nothing")
   CHECK_FALSE(applied.remedy.empty());
 }
 
+TEST_CASE("Callers who ask for plans without end keep nobody from passes and root's requests") {
+  Daemon at;
+  at.folder.write("etc/nvstripe.yaml", kSpec);
+  at.start();
+  at.now += 61'000;
+  for (std::size_t i = 0; i < api::Board::kMaxQueued; ++i) REQUIRE(at.board.submit(api::Verb::plan, ""));
+  CHECK_FALSE(at.board.submit(api::Verb::plan, ""));
+  const auto hold = at.board.submit(api::Verb::hold, "volume:train");
+  REQUIRE(hold);
+  const auto serial = at.board.snapshot()->serial;
+  at.engine->turn();
+  CHECK(at.board.progress(*hold)->state == api::Progress::State::done);
+  CHECK(at.board.snapshot()->serial > serial);
+  CHECK(at.board.has_requests());
+  const auto before = at.board.snapshot()->serial;
+  at.now += 61'000;
+  at.engine->turn();
+  CHECK(at.board.has_requests());
+  CHECK(at.board.snapshot()->serial > before);
+}
+
 TEST_CASE("Planning a given text follows no target that it names") {
   Daemon at;
   at.folder.write("etc/nvstripe.yaml", kSpec);
