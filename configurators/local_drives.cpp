@@ -113,9 +113,11 @@ void keep_decided(const Spec& spec, const Inventory& seen, const std::vector<con
   for (const ExportRecord& record : ledger(seen)) {
     if (!record.retired) drives.exported[record.drive] = record.export_name;
   }
+  // What was withdrawn once may have become a member of a volume since.
+  const Keys members = members_of_volumes(seen);
   for (const ExportSpec& wanted : spec.exports) {
     for (const BlockDevice* device : all) {
-      if (drives.exported.contains(device->key)) continue;
+      if (drives.exported.contains(device->key) || members.contains(device->key)) continue;
       if (in_ledger(wanted, device->key, seen) || carries_slices(seen.host(), wanted, *device, seen) ||
           behind_our_subsystem(seen.host(), wanted, *device, seen))
         drives.exported[device->key] = wanted.name;

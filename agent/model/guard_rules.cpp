@@ -36,6 +36,8 @@ constexpr std::array kRules{
     Rule{"guard.exported", 10, "it is exported by nvmet", "a drive is exported or a member, never both"},
     Rule{"guard.exports_unclear", 10, "nvmet exports a path that matches no device seen",
          "remove that namespace from nvmet, or give it a path under /dev/disk/by-id of a device that is there"},
+    Rule{"guard.member", 10, "it would be exported and is a member of a volume of this host",
+         "a drive is exported or a member, never both: leave it out of the export"},
     Rule{"guard.ledger", 10, "the export ledger says it belongs to a consumer", "withdraw the export first"},
     Rule{"guard.loop", 10, "it is this host's own export, seen through the fabric", "do not connect to the own address"},
     Rule{"guard.not_live", 12, "no controller that reaches it is live", "wait until its target answers"},

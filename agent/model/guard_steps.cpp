@@ -194,10 +194,15 @@ bool is_common_folder(std::string_view path) {
   return std::any_of(kFolders.begin(), kFolders.end(), [&](const char* folder) { return path == folder; });
 }
 
-bool is_recorded(const DeviceKey& key, const Records& records) {
+const VolumeRecord* volume_with(const DeviceKey& key, const Records& records) {
   for (const VolumeRecord& record : records.volumes) {
-    if (std::find(record.members.begin(), record.members.end(), key) != record.members.end()) return true;
+    if (std::find(record.members.begin(), record.members.end(), key) != record.members.end()) return &record;
   }
+  return nullptr;
+}
+
+bool is_recorded(const DeviceKey& key, const Records& records) {
+  if (volume_with(key, records) != nullptr) return true;
   const auto exported = [&](const ExportRecord& record) { return record.drive == key && !record.retired; };
   const auto tuned = [&](const TuningRecord& record) { return record.object == key.text; };
   return std::any_of(records.exports.begin(), records.exports.end(), exported) ||
@@ -223,7 +228,13 @@ Veto judge_backing(const WriteAttribute& step, const Context& in) {
   if (!step.value_device) return veto("undeclared_write", "'" + step.path + "' is not told its device by identity");
   const DeviceKey& key = *step.value_device;
   const auto& ledger = in.seen.records.value().exports;
-  const auto served = [&](const ExportRecord& record) { return record.drive == key && record.served; };
+  const std::string_view nqn = split(std::string_view(step.path).substr(kNvmet.size()), '/')[1];
+  if (const VolumeRecord* volume = volume_with(key, in.seen.records.value()))
+    return veto("member", "'" + printable(key.text) + "' is a member of volume '" + printable(volume->name) + "'");
+  // Served to this very host, and to nobody else since: only then its content is that host's own.
+  const auto served = [&](const ExportRecord& record) {
+    return record.drive == key && record.served && record.generation != 0 && record.subsystem_nqn == nqn;
+  };
   const auto intended = [&](const ExportRecord& record) { return record.drive == key; };
   const bool known = std::any_of(ledger.begin(), ledger.end(), served);
   // Between the intent and the outcome a half-made namespace of ours may hold the drive; it is removed and made again.

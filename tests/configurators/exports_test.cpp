@@ -50,6 +50,33 @@ TEST_CASE("a subsystem of somebody else that serves an exported drive too is tol
   CHECK(exports(spec, seen).conflicts.empty());
 }
 
+TEST_CASE("a drive that was withdrawn and is a member of a volume now is not served again") {
+  const Spec spec = pool_spec();
+  Inventory seen = storage(2);
+  settle(spec, seen);
+  seen = reboot(seen);
+  const DeviceKey member = seen::local_ssd(1).key;
+  for (ExportRecord& record : seen::records(seen).exports) record.retired = record.drive == member;
+  VolumeRecord scratch;
+  scratch.name = "scratch";
+  scratch.stack = "lvm";
+  scratch.members = {member};
+  scratch.stage = Stage::made;
+  seen::records(seen).volumes = {scratch};
+  // Not active yet, as after boot: nothing is stacked on it.
+  seen::put_signature(seen::device(seen, member), {"LVM2_member", "abcdef-1111-2222-3333-4444-5555-666666", "", false});
+  std::size_t served = 0;
+  for (const Action& action : planned(spec, seen)) {
+    for (const Step& step : action.steps) {
+      const auto* write = std::get_if<WriteAttribute>(&step);
+      if (write == nullptr || !write->value_device) continue;
+      ++served;
+      CHECK(*write->value_device != member);
+    }
+  }
+  CHECK(served == 1);
+}
+
 TEST_CASE("A-64 serial, model and namespace identity are derived, so that a reboot gives the same") {
   const Spec spec = pool_spec();
   Inventory seen = storage(2);

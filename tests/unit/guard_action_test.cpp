@@ -166,11 +166,52 @@ TEST_CASE("what nvmet is to serve is judged like what is written to") {
   CHECK(guard::judge(action, Spec{}, seen).id == "guard.signature");
   ExportRecord record;
   record.drive = {"nvme:a0"};
+  record.subsystem_nqn = "nqn.2026-11.io.nvstripe:pool:1";
+  record.generation = 5;
   seen.records.value().exports = {record};
   action.steps = {path};
   CHECK(guard::judge(action, Spec{}, seen).id == "guard.signature");  // intended and never served: still a stranger's data
   seen.records.value().exports.front().served = true;
   CHECK(guard::judge(action, Spec{}, seen) == guard::Veto{});
+}
+
+TEST_CASE("a drive that is served again was served in that subsystem, and is no member of a volume") {
+  const Spec spec = spec_of_train();
+  Inventory seen = machine({drive("nvme:a0")});
+  BlockDevice& device = seen.blocks.value().front();
+  device.look = Look::found;
+  device.content = Content::data;
+  device.signatures = {{"LVM2_member", "abcdef-1111-2222-3333-4444-5555-666666", "", false}};
+  Action action;
+  action.id = "export.serve:pool";
+  action.object = "export:pool";
+  WriteAttribute path;
+  path.path = "/sys/kernel/config/nvmet/subsystems/nqn.2026-11.io.nvstripe:pool:1/namespaces/1/device_path";
+  path.value_device = device.key;
+  action.steps = {path};
+  ExportRecord record;
+  record.drive = device.key;
+  record.subsystem_nqn = "nqn.2026-11.io.nvstripe:pool:1";
+  record.nsid = 1;
+  record.generation = 5;
+  record.served = true;
+  seen.records.value().exports = {record};
+  CHECK(guard::judge(action, spec, seen).id == "");
+  SECTION("served to another host before") {
+    seen.records.value().exports.front().subsystem_nqn = "nqn.2026-11.io.nvstripe:pool:2";
+    CHECK(guard::judge(action, spec, seen).id == "guard.signature");
+  }
+  SECTION("spent, since it was given to another host meanwhile") {
+    seen.records.value().exports.front().generation = 0;
+    CHECK(guard::judge(action, spec, seen).id == "guard.signature");
+  }
+  SECTION("a member now") {
+    VolumeRecord train;
+    train.name = "train";
+    train.members = {device.key};
+    seen.records.value().volumes = {train};
+    CHECK(guard::judge(action, spec, seen).id == "guard.member");
+  }
 }
 
 TEST_CASE("a group of our name without our tag is foreign") {
