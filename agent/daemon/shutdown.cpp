@@ -8,6 +8,7 @@
 #include <net/if.h>
 #include <netdb.h>
 #include <poll.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
@@ -17,10 +18,12 @@
 #include <algorithm>
 #include <csignal>
 #include <cstring>
+#include <filesystem>
 #include <set>
 
 #include <fmt/core.h>
 
+#include "agent/base/fd.hpp"
 #include "agent/base/text.hpp"
 #include "agent/host/command.hpp"
 #include "agent/store/store.hpp"
@@ -41,9 +44,35 @@ bool system_is_stopping() {
   return asked && trim(asked->out) == "stopping";
 }
 
-Result<Records> read_records(const ShutdownPlaces& places) {
-  TRY(const auto store, store::Store::open(places.state));
+// The daemon is told to end at the same time as the hooks; what it is at may still become a record. False: it lives on.
+bool daemon_ended(const ShutdownPlaces& places) {
+  const Fd lock(::open(places.lock.c_str(), O_RDWR | O_CLOEXEC));
+  if (!lock) return true;
+  for (int waited = 0;; waited += kStepMs) {
+    if (::flock(lock.get(), LOCK_EX | LOCK_NB) == 0) return true;
+    if (waited >= places.daemon_ms) return false;
+    ::poll(nullptr, 0, kStepMs);
+  }
+}
+
+Result<Records> read_store(const std::string& path) {
+  TRY(const auto store, store::Store::open(path));
   return store->records();
+}
+
+// What is committed lies in the file and its log; each page and frame of theirs is whole or not counted.
+Result<Records> read_copy(const ShutdownPlaces& places) {
+  namespace fs = std::filesystem;
+  const std::string copy = places.scratch + "/shutdown-" + std::to_string(::getpid()) + ".db";
+  std::error_code code;
+  fs::copy_file(places.state, copy, fs::copy_options::overwrite_existing, code);
+  if (code) return fail("cannot copy '" + places.state + "': " + code.message(), "", code);
+  std::error_code none;  // without a log everything is in the file
+  fs::copy_file(places.state + "-wal", copy + "-wal", fs::copy_options::overwrite_existing, none);
+  auto records = read_store(copy);
+  for (const char* suffix : {"", "-wal", "-shm"}) fs::remove(copy + suffix, none);
+  if (records && !records->identity) return fail("the copy of '" + places.state + "' tells nothing");
+  return records;
 }
 
 int sync_mount(const std::string& path) {
@@ -108,6 +137,14 @@ void cut_links(const std::vector<FabricController>& dead, const std::vector<Fabr
 
 }  // namespace
 
+Result<Records> records_at_shutdown(const ShutdownPlaces& places) {
+  if (!daemon_ended(places)) return read_copy(places);
+  auto records = read_store(places.state);
+  if (records) return records;
+  auto copied = read_copy(places);
+  return copied ? std::move(copied) : std::move(records);
+}
+
 void Children::start(std::string what, const std::function<int()>& work) {
   const pid_t pid = ::fork();
   if (pid == 0) ::_exit(work());
@@ -143,7 +180,7 @@ bool Children::failed(const std::string& what) const {
 
 int drain(const ShutdownPlaces& places) {
   if (!system_is_stopping()) return 0;
-  const auto records = read_records(places);
+  const auto records = records_at_shutdown(places);
   if (!records) {
     fmt::print(stderr, "{}\n", records.error().what);
     return 1;
@@ -171,7 +208,7 @@ int drain(const ShutdownPlaces& places) {
 
 int fabric_stop(const ShutdownPlaces& places) {
   if (!system_is_stopping()) return 0;
-  const auto records = read_records(places);
+  const auto records = records_at_shutdown(places);
   if (!records) {
     fmt::print(stderr, "{}\n", records.error().what);
     return 1;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/base/result.hpp"
 #include "agent/model/record.hpp"
 
 namespace nvstripe::daemon {
@@ -36,7 +37,13 @@ struct FabricController {  // of ours, as sysfs shows it now
 
 struct ShutdownPlaces {  // other folders in tests
   std::string sys = "/sys", proc = "/proc", state = "/var/lib/nvstripe/state.db";
+  std::string lock = "/run/nvstripe/nvstriped.lock";  // held by the daemon while it lives
+  std::string scratch = "/run/nvstripe";              // memory: writable when nothing else is
+  int daemon_ms = 10'000;                             // it ends itself 8 s after it was told to
 };
+
+// The records as they are, also while a daemon that does not end holds the state file, or where that cannot be written.
+[[nodiscard]] Result<Records> records_at_shutdown(const ShutdownPlaces& places);
 
 // Controllers that the records of this boot say we made.
 [[nodiscard]] std::vector<FabricController> our_controllers(const ShutdownPlaces& places, const Records& records);

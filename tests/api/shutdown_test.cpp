@@ -1,5 +1,13 @@
 // Owns tests of what the shutdown hooks take for ours.
 #include "agent/daemon/shutdown.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <filesystem>
+
+#include "agent/base/fd.hpp"
+#include "agent/store/store.hpp"
 #include "tests/api/temporary.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/seen.hpp"
@@ -77,6 +85,26 @@ TEST_CASE("Mount points with blanks are found, and other file systems on them ar
                        "36 25 9:127 / /mnt/my\\040train rw,noatime shared:1 - xfs /dev/md127 rw\n"
                        "37 25 0:40 / /mnt/scratch rw shared:2 - tmpfs tmpfs rw\n");
   CHECK(daemon::our_mounts(machine.places, machine.records) == std::vector<std::string>{"/mnt/my train"});
+}
+
+TEST_CASE("The records are had at shutdown though the daemon does not end and holds the state file") {
+  Machine machine;
+  machine.folder.write("daemon.lock", "");
+  machine.places.lock = machine.folder.path("daemon.lock");
+  machine.places.scratch = machine.folder.path("");
+  machine.places.daemon_ms = 0;
+  const auto store = store::Store::open(machine.places.state);
+  REQUIRE(store);
+  REQUIRE((*store)->write({*machine.records.identity, machine.records.volumes.front(), machine.records.connections.front()},
+                          {}));
+  const Fd held(::open(machine.places.lock.c_str(), O_RDWR | O_CLOEXEC));
+  REQUIRE(::flock(held.get(), LOCK_EX | LOCK_NB) == 0);
+  const auto records = daemon::records_at_shutdown(machine.places);
+  REQUIRE(records);
+  CHECK(records->connections == std::vector<ConnectionRecord>{machine.records.connections.front()});
+  CHECK(records->volume("train") != nullptr);
+  for (const auto& entry : std::filesystem::directory_iterator(machine.folder.path("")))
+    CHECK_FALSE(entry.path().filename().string().starts_with("shutdown-"));
 }
 
 TEST_CASE("Work that hangs is left behind when the time is over") {
