@@ -96,8 +96,8 @@ void add_start(Action& action, const VolumeSurvey& volume, const Inventory& seen
   action.after = {mounted_record(volume)};
 }
 
-void add_remove_unit(Action& action, const std::string& path) {
-  action.steps.emplace_back(stop_unit(unit_name(path)));
+void add_remove_unit(Action& action, const std::string& path, const VolumeSurvey& volume, const Inventory& seen) {
+  if (!is_taken(path, volume, seen)) action.steps.emplace_back(stop_unit(unit_name(path)));
   action.steps.emplace_back(Remove{unit_path(path)});
   action.steps.emplace_back(daemon_reload());
 }
@@ -109,7 +109,7 @@ Action start(const VolumeSurvey& volume, const Inventory& seen) {
   action.reason = "it is not mounted";
   const std::string former = volume.record == nullptr ? "" : volume.record->mount_path;
   const UnitFile* left = former.empty() || former == path ? nullptr : find_unit(seen, unit_name(former));
-  if (left != nullptr && left->text.starts_with(kMarker)) add_remove_unit(action, former);
+  if (left != nullptr && left->text.starts_with(kMarker)) add_remove_unit(action, former, volume, seen);
   add_start(action, volume, seen);
   action.undo = {stop_unit(unit_name(path)), Remove{unit_path(path)}, daemon_reload()};
   return action;
@@ -122,7 +122,7 @@ Action move(const VolumeSurvey& volume, const std::string& from, const Inventory
                     printable(path) + "'";
   action.reason = "the spec names another mount point";
   action.risk = Risk::disruptive;
-  add_remove_unit(action, from);
+  add_remove_unit(action, from, volume, seen);
   add_start(action, volume, seen);
   return action;
 }
@@ -206,6 +206,11 @@ void plan_one(const VolumeSurvey& volume, const Inventory& seen, Draft& out) {
 }
 
 }  // namespace
+
+bool is_taken(const std::string& path, const VolumeSurvey& volume, const Inventory& seen) {
+  const Mount* mount = find_mount(seen, path);
+  return mount != nullptr && !is_of(*mount, volume, seen);
+}
 
 std::vector<Conflict> mount_conflicts(const VolumeSurvey& volume, const Inventory& seen) {
   std::vector<Conflict> out;

@@ -20,6 +20,9 @@ namespace nvstripe::configure {
 [[nodiscard]] std::string mounted_at(const VolumeSurvey& volume, const Inventory& seen);  // empty: nowhere
 [[nodiscard]] bool is_mounted(const VolumeSurvey& volume, const Inventory& seen);
 
+// Something else is mounted there: stopping the unit of that name would unmount it.
+[[nodiscard]] bool is_taken(const std::string& path, const VolumeSurvey& volume, const Inventory& seen);
+
 // What stands in the way of mounting at the wanted path; asked before anything is written as well.
 [[nodiscard]] std::vector<Conflict> mount_conflicts(const VolumeSurvey& volume, const Inventory& seen);
 

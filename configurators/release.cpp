@@ -84,7 +84,7 @@ void add_unmount(Action& action, const VolumeSurvey& volume, const Inventory& se
   }
   bool removed = false;
   for (const std::string& path : paths) {
-    action.steps.emplace_back(stop_unit(unit_name(path)));
+    if (!is_taken(path, volume, seen)) action.steps.emplace_back(stop_unit(unit_name(path)));
     action.steps.emplace_back(Remove{unit_path(path)});
     removed = true;
   }

@@ -58,6 +58,8 @@ constexpr std::array kRules{
     Rule{"guard.foreign_array", 9, "the array is not one of this host's volumes", "stop it yourself, if nothing needs it"},
     Rule{"guard.foreign_group", 9, "the volume group is not one of this host's", "handle it yourself"},
     Rule{"guard.foreign_unit", 9, "the unit is not one of this agent's", "handle it yourself"},
+    Rule{"guard.foreign_mount", 9, "something else than a volume of ours is mounted where a unit of ours would be stopped",
+         "unmount it yourself, if nothing needs it"},
     Rule{"guard.foreign_export", 9, "the subsystem or port is not one of this agent's", "remove it yourself, if unneeded"},
     Rule{"guard.foreign_path", 9, "the path is outside what this agent may write", "report this as a defect"},
     Rule{"guard.foreign_setting", 9, "the setting belongs to a device that is not this agent's", "report this as a defect"},

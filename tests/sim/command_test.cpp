@@ -143,3 +143,21 @@ TEST_CASE("nothing is done to what is on hold, by itself or by all") {
     CHECK(bench.host.controllers.empty());  // nothing else needs them
   }
 }
+
+TEST_CASE("release leaves alone what somebody mounted in the volume's place") {
+  Bench bench;
+  add_targets_and_volume(bench, 2, 4, Stack::md);
+  bench.settle();
+  bench.command(kRelease);
+  bench.journal.kept.put(Forget{"hold", "volume:train"});
+  bench.settle({true, {}});
+  for (const char* name : {"s1", "s2"}) bench.host.set_target(name, false);
+  bench.reboot();
+  bench.settle();
+  REQUIRE(bench.host.mounted.empty());
+  bench.host.foreign_mounts.push_back({"/mnt/train", "10.1.1.1:/spare", "nfs4", "rw", "0:51", "", "", ""});
+  CHECK(errors(bench.command(kRelease)) == "");
+  INFO(plan_text(bench.last.plan));
+  CHECK(bench.journal.kept.held("volume:train"));
+  CHECK_FALSE(bench.host.files.contains("/etc/systemd/system/mnt-train.mount"));
+}

@@ -144,6 +144,32 @@ TEST_CASE("only what is ours is disconnected, stopped, unmounted or changed") {
   CHECK(judged(WriteAttribute{DeviceKey{"nvme:a0"}, "queue/scheduler", "none"}) == "guard.foreign_setting");
 }
 
+TEST_CASE("what somebody mounted in a volume's place is not unmounted") {
+  const Spec spec = spec_of_train();
+  Inventory seen = machine({});
+  Action action;
+  action.id = "volume.release:train";
+  action.object = "volume:train";
+  action.risk = Risk::disruptive;
+  for (const std::vector<Arg>& argv :
+       {std::vector<Arg>{std::string("systemctl"), std::string("stop"), std::string("mnt-train.mount")},
+        std::vector<Arg>{std::string("umount"), std::string("/mnt/train")}}) {
+    action.steps = {Run{argv}};
+    BlockDevice array;
+    array.key = {"md:" + to_text(derive(kHost, "array", "train", kGeneration))};
+    array.device_number = "9:127";
+    array.kind = DeviceKind::array;
+    seen.blocks.value() = {array};
+    seen.mounts.value().mounts = {{"/mnt/train", "/dev/md127", "xfs", "rw", "9:127", "", "", ""}};
+    CHECK(guard::judge(action, spec, seen).id == "");
+    seen.mounts.value().mounts.push_back({"/mnt/train", "10.1.1.1:/spare", "nfs4", "rw", "0:51", "", "", ""});
+    CHECK(guard::judge(action, spec, seen).id == "guard.foreign_mount");
+    seen.blocks.value().front().key = {"md:" + to_text(derive(kHost, "array", "other", kGeneration))};
+    seen.mounts.value().mounts.pop_back();
+    CHECK(guard::judge(action, spec, seen).id == "guard.foreign_mount");
+  }
+}
+
 TEST_CASE("what nvmet is to serve is judged like what is written to") {
   Inventory seen = machine({drive("nvme:a0")});
   Action action;
