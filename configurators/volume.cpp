@@ -144,7 +144,7 @@ std::string what_connections_miss(const VolumeSpec& wanted, const Context& in) {
 
 bool is_only_content(const DeviceKey& key, const Context& in) {
   const BlockDevice* device = in.seen.find(key);
-  return device != nullptr && guard::unusable(*device, in.seen, true).empty();
+  return device != nullptr && !is_named_as_ours(*device, in.seen) && guard::unusable(*device, in.seen, true).empty();
 }
 
 void judge_recorded(VolumeSurvey& out, const Members& members, const Context& in) {

@@ -55,11 +55,6 @@ std::string stack_label(const BlockDevice& device, const Inventory& seen) {
   return {};
 }
 
-bool is_named_as_ours(const BlockDevice& device, const Inventory& seen) {
-  const std::string label = stack_label(device, seen);
-  return label.starts_with("nvs-") || label.starts_with("nvs_") || label.starts_with("nvx_");
-}
-
 // A member of another volume of this host, which the records may have forgotten.
 bool is_our_member(const BlockDevice& device, const Spec& spec, const Inventory& seen) {
   const auto& records = seen.records.value().volumes;
@@ -239,6 +234,11 @@ void check_domains(const VolumeSpec& wanted, const std::vector<Candidate>& chose
 }
 
 }  // namespace
+
+bool is_named_as_ours(const BlockDevice& device, const Inventory& seen) {
+  const std::string label = stack_label(device, seen);
+  return label.starts_with("nvs-") || label.starts_with("nvs_") || label.starts_with("nvx_");
+}
 
 Reached by_controller(const Inventory& seen) {
   Reached out;

@@ -208,6 +208,14 @@ TEST_CASE("another host's volume is refused, also with consent to wipe") {
   }
 }
 
+TEST_CASE("members that another host took before the creation began are not wiped, whatever the consent") {
+  World world = recorded(Stage::intended);
+  world.volume().wipe_foreign_data = true;
+  for (const DeviceKey& key : seen::records(world.seen).volumes.front().members)
+    seen::put_array_member(seen::device(world.seen, key), array_of(7, seen::other_host_id()), "any:nvs-train");
+  CHECK(refusal(world, "volume.member_changed") == "");
+}
+
 TEST_CASE("another host's volume group is refused by its name") {
   World world;
   for (std::size_t at = 1; at <= 5; ++at) {
