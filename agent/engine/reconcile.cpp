@@ -34,6 +34,13 @@ std::int64_t retry_after_ms(int attempts) {
 
 constexpr int kMaxRenewals = 3;
 
+bool only_looks(const Step& step) { return std::holds_alternative<RequireContent>(step); }
+
+bool is_open(const std::string& action_id, const Inventory& seen) {
+  const auto& intents = seen.records.value().intents;
+  return std::any_of(intents.begin(), intents.end(), [&](const IntentRecord& one) { return one.action_id == action_id; });
+}
+
 std::string conflict_key(const Conflict& conflict) { return conflict.object + "\n" + conflict.id + "\n" + conflict.subject; }
 
 bool all_hold(const std::vector<Fact>& facts, const Inventory& seen) {
@@ -126,7 +133,9 @@ Result<> Reconciler::carry_one(Pass& pass, const Action& action) {
   CHECKED(journal_.write(before, begun));
   world_.begin_action(action);
   Result<> done;
+  bool touched = is_open(action.id, pass.report.seen);  // whether anything may have been changed, now or before
   for (const Step& step : action.steps) {
+    touched = touched || !only_looks(step);
     done = world_.perform(step);
     if (!done) break;
   }
@@ -135,8 +144,10 @@ Result<> Reconciler::carry_one(Pass& pass, const Action& action) {
   pass.done.erase(action.id);
   if (!done) {
     failed(pass, action, done.error());
-    IntentRecord open{action.id, {}, true};  // its end is said by this event; it stays, since a redo may need it
-    return journal_.write({open}, events_of_failure(action, done.error()));
+    // Its end is said by this event; it stays, since a redo may need it. Where a last look refused, nothing was begun: an
+    // intent left behind would let the next plan take what the look found for the rest of an own creation.
+    const Record left = touched ? Record(IntentRecord{action.id, {}, true}) : Record(Forget{"intent", action.id});
+    return journal_.write({left}, events_of_failure(action, done.error()));
   }
   std::vector<Record> after = action.after;
   after.emplace_back(Forget{"intent", action.id});

@@ -28,6 +28,10 @@ struct Machine : World {
   void begin_action(const Action&) override { ++open; }
   void end_action() override { --open; }
   Result<> perform(const Step& step) override {
+    if (const auto* look = std::get_if<RequireContent>(&step)) {
+      if (failing.contains(look->device.text)) return fail("it carries data without a signature", "look");
+      return {};
+    }
     const std::string& path = std::get<PutFile>(step).path;
     performed.push_back(path);
     if (failing.contains(path)) return fail("cannot write '" + path + "'", "make room");
@@ -219,4 +223,23 @@ TEST_CASE("every event that the loop writes is in the table of types") {
   loop.journal.kept.intents = {{"file.put:a", "", false}};
   (void)loop.pass();
   for (const EventDraft& one : loop.journal.events) CHECK(is_event_type(one.type));
+}
+
+TEST_CASE("a last look that refuses leaves no intent that a redo could lean on") {
+  Loop loop;
+  Action action = put("a");
+  action.steps.insert(action.steps.begin(), RequireContent{DeviceKey{"nvme:a0"}, 0, {}, false});
+  loop.wanted = {action};
+  loop.machine.failing = {"nvme:a0"};
+  CHECK(loop.pass().outcomes.front().error != "");
+  CHECK(loop.journal.kept.intents.empty());
+  CHECK(loop.machine.performed.empty());
+  SECTION("one that was open before stays, since its action may have written") {
+    loop.machine.failing = {"/etc/nvstripe/a"};
+    loop.pass(10'000);
+    REQUIRE(loop.journal.kept.intents.size() == 1);
+    loop.machine.failing = {"nvme:a0"};
+    loop.pass(1'000'000);
+    CHECK(loop.journal.kept.intents.size() == 1);
+  }
 }
