@@ -40,6 +40,16 @@ void Board::begin_line(std::uint64_t id, const std::string& action_id, const std
   progress.last_line_open = true;
 }
 
+void Board::end_line(std::uint64_t id, const ActionOutcome& outcome) {
+  const std::lock_guard lock(mutex_);
+  Progress& progress = progress_[id];
+  if (progress.last_line_open)
+    progress.lines.back() = outcome;
+  else
+    progress.lines.push_back(outcome);
+  progress.last_line_open = false;
+}
+
 void Board::finish(std::uint64_t id, std::vector<ActionOutcome> outcomes, std::string error, std::string remedy,
                    std::string answer) {
   const std::lock_guard lock(mutex_);

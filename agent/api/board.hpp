@@ -52,6 +52,7 @@ class Board {
   [[nodiscard]] std::optional<Request> take();  // changes before plans, each in the order they came
   [[nodiscard]] bool has_requests() const;
   void begin_line(std::uint64_t id, const std::string& action_id, const std::string& sentence);
+  void end_line(std::uint64_t id, const ActionOutcome& outcome);  // of the open line; one of its own where none is open
   void finish(std::uint64_t id, std::vector<ActionOutcome> outcomes, std::string error, std::string remedy,
               std::string answer);
   void beat(std::int64_t now_ms);  // the engine is alive

@@ -1,6 +1,8 @@
 // Owns `nvstripe apply`: lifts holds, does what waits for consent, and says what was done and what was not.
 #include <fmt/core.h>
 
+#include <map>
+
 #include "agent/cli/commands.hpp"
 
 namespace nvstripe::cli {
@@ -13,9 +15,11 @@ int apply(const Context& context, const std::string& accept) {
   const boost::json::value* rest = reply.document.is_object() ? reply.document.as_object().if_contains("answer") : nullptr;
   const bool printed = print_document(context, reply.document);
   if (reply.exit_code != kFine) return reply.exit_code;
+  std::map<std::string, bool> failed;  // what failed first and was done at a later try did not fail
+  for (const auto& line : list_of(reply.document, "lines")) failed[text_of(line, "id")] = !text_of(line, "error").empty();
   int code = kFine;
-  for (const auto& line : list_of(reply.document, "lines"))
-    if (!text_of(line, "error").empty()) code = kFailed;
+  for (const auto& [id, did] : failed)
+    if (did) code = kFailed;
   if (rest != nullptr) {
     const int left = plan_exit_code(*rest);
     if (!printed && left != kFine) {

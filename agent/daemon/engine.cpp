@@ -178,7 +178,9 @@ void Engine::pass(const Permission& permission, std::uint64_t request) {
   pass_due_ms_ = drift_due_ms_ = now + kDriftMs;
   // Without any spec there is nothing to act on: an empty one would read as "nothing is wanted any more" (law 9).
   if (parts_.specs.state().loaded.empty()) return look_only();
-  const auto progress = [this, request](const Action& action) { show_progress(action, request); };
+  const auto progress = [this, request](const Action& action, const ActionOutcome* outcome) {
+    show_progress(action, outcome, request);
+  };
   auto report = reconciler_.pass(parts_.specs.state().spec, permission, now, progress);
   parts_.board.set_activity({}, parts_.now_ms());
   if (report) {
@@ -200,7 +202,11 @@ void Engine::pass(const Permission& permission, std::uint64_t request) {
 }
 
 // What readers see while a pass works: the newest look, and no waiting for what is being done.
-void Engine::show_progress(const Action& action, std::uint64_t request) {
+void Engine::show_progress(const Action& action, const ActionOutcome* outcome, std::uint64_t request) {
+  if (outcome != nullptr) {
+    if (request != 0) parts_.board.end_line(request, *outcome);
+    return;
+  }
   parts_.board.set_activity(action.sentence, parts_.now_ms());
   if (request != 0) parts_.board.begin_line(request, action.id, action.sentence);
   if (auto records = parts_.store.records()) {

@@ -55,7 +55,7 @@ class Engine {
   void read_sources(const std::vector<short>& revents);
   void refresh_spec(bool confirmed);
   void pass(const Permission& permission, std::uint64_t request);
-  void show_progress(const Action& action, std::uint64_t request);
+  void show_progress(const Action& action, const ActionOutcome* outcome, std::uint64_t request);
   void look_only();
   void publish();
   void serve(const api::Request& request);

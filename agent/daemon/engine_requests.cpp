@@ -123,7 +123,7 @@ void Engine::apply(const api::Request& request) {
   if (!request.argument.empty() && !report_.plan.digest.empty() && report_.plan.digest != request.argument && !failed)
     error = error_of("what would be destroyed is not what '" + request.argument + "' accepted",
                      "read 'nvstripe plan' again; its digest is '" + report_.plan.digest + "'");
-  parts_.board.finish(request.id, report_.outcomes, error.what, error.remedy, json::text(json::plan_document(report_.plan)));
+  parts_.board.finish(request.id, outcomes, error.what, error.remedy, json::text(json::plan_document(report_.plan)));
 }
 
 void Engine::hold(const api::Request& request) {
@@ -175,7 +175,9 @@ void Engine::revert(const api::Request& request) {
 }
 
 void Engine::carry_out(const api::Request& request, const Reconciler::DraftOf& draft) {
-  const auto progress = [this, &request](const Action& action) { show_progress(action, request.id); };
+  const auto progress = [this, &request](const Action& action, const ActionOutcome* outcome) {
+    show_progress(action, outcome, request.id);
+  };
   auto report = reconciler_.carry_out(parts_.specs.state().spec, draft, Permission{true, {}}, parts_.now_ms(), progress);
   parts_.board.set_activity({}, parts_.now_ms());
   if (!report) return finish(request, report.error());

@@ -120,11 +120,16 @@ const Action* Reconciler::choose(Pass& pass) {
 void Reconciler::failed(Pass& pass, const Action& action, const Error& error) {
   const int attempts = ++backoff_.attempts[action.id];
   backoff_.not_before_ms[action.id] = pass.now_ms + retry_after_ms(attempts);
-  pass.report.outcomes.push_back({action.id, action.sentence, error.what, error.remedy});
+  ended(pass, action, {action.id, action.sentence, error.what, error.remedy});
+}
+
+void Reconciler::ended(Pass& pass, const Action& action, ActionOutcome outcome) {
+  if (pass.progress) pass.progress(action, &outcome);
+  pass.report.outcomes.push_back(std::move(outcome));
 }
 
 Result<> Reconciler::carry_one(Pass& pass, const Action& action) {
-  if (pass.progress) pass.progress(action);
+  if (pass.progress) pass.progress(action, nullptr);
   std::vector<Record> before = action.before;
   std::vector<EventDraft> begun;
   const bool destroys = action.risk == Risk::destroys_data;
@@ -153,7 +158,7 @@ Result<> Reconciler::carry_one(Pass& pass, const Action& action) {
   after.emplace_back(Forget{"intent", action.id});
   pass.done.insert(action.id);
   CHECKED(journal_.write(after, events_of_success(action, pass.report.seen)));
-  pass.report.outcomes.push_back({action.id, action.sentence, {}, {}});
+  ended(pass, action, {action.id, action.sentence, {}, {}});
   return {};
 }
 
@@ -240,9 +245,9 @@ Result<PassReport> Reconciler::carry_out(const Spec& spec, const Draft& draft, c
     std::erase_if(left.actions, [&](const Action& action) { return begun.contains(action.id); });
     return left;
   };
-  const Progress note = [&](const Action& action) {
+  const Progress note = [&](const Action& action, const ActionOutcome* outcome) {
     begun.insert(action.id);
-    if (progress) progress(action);
+    if (progress) progress(action, outcome);
   };
   return carry_out(spec, rest, permission, now_ms, note);
 }

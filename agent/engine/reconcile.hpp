@@ -50,10 +50,11 @@ class Reconciler {
  public:
   // How a plan is drafted from what is seen; make_plan, except for commands.
   using Drafting = std::function<Plan(const Spec&, const Inventory&)>;
-  using Progress = std::function<void(const Action&)>;
+  // Told each action as it begins, without an outcome, and as it ends, with it.
+  using Progress = std::function<void(const Action&, const ActionOutcome*)>;
 
   Reconciler(World& world, Journal& journal) : world_(world), journal_(journal) {}
-  // now_ms: boot time clock, passed in so that tests need no waiting. `progress` is told each action as it begins.
+  // now_ms: boot time clock, passed in so that tests need no waiting.
   // An error means that the journal could not be read or written: nothing is done without it.
   [[nodiscard]] Result<PassReport> pass(const Spec& spec, const Permission& permission, std::int64_t now_ms,
                                         const Progress& progress = {});
@@ -79,6 +80,7 @@ class Reconciler {
   [[nodiscard]] Result<> carry_one(Pass& pass, const Action& action);
   [[nodiscard]] Result<> finish(Pass& pass);
   void failed(Pass& pass, const Action& action, const Error& error);
+  static void ended(Pass& pass, const Action& action, ActionOutcome outcome);
 
   World& world_;
   Journal& journal_;

@@ -26,9 +26,16 @@ volumes:
 struct CountedWorld : World {
   int looks = 0, steps = 0;
   std::vector<FacetSet> wanted;
+  int dark = 0;  // so many looks do not see the mounts
   Inventory look(const Spec&, FacetSet facets) override {
     ++looks;
     wanted.push_back(facets);
+    if (dark > 0) {
+      --dark;
+      Inventory seen = seen::machine();
+      seen.mounts = Facet<Mounts>::unavailable("in the dark");
+      return seen;
+    }
     return seen::machine();
   }
   void begin_action(const Action&) override {}
@@ -174,6 +181,18 @@ TEST_CASE("Apply refuses an invalid spec and plan of a given text does nothing")
   const auto applied = at.ask(api::Verb::apply, "");
   CHECK(applied.state == api::Progress::State::failed);
   CHECK_FALSE(applied.remedy.empty());
+}
+
+TEST_CASE("Apply tells all that it did, also when it looked again for what was not there yet") {
+  Daemon at;
+  at.start();
+  at.folder.write("etc/nvstripe.yaml",
+                  "version: 1\nvolumes: [{name: a, members: {from: [local_ssd], count: 2}, mount: {path: /mnt/a}}]\n");
+  at.world.dark = 3;  // the first round's
+  const auto applied = at.ask(api::Verb::apply, "");
+  CHECK(at.world.dark == 0);
+  const auto recorded = [](const ActionOutcome& line) { return line.id == "identity.record:host"; };
+  CHECK(std::count_if(applied.lines.begin(), applied.lines.end(), recorded) == 1);
 }
 
 TEST_CASE("Callers who ask for plans without end keep nobody from passes and root's requests") {

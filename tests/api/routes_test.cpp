@@ -118,6 +118,20 @@ TEST_CASE("A request is queued, worked on and remembered with its lines") {
   CHECK(answer.at("lines").as_array().at(0).at("error") == "it broke");
 }
 
+TEST_CASE("A line that ended says at once whether it failed, though others follow") {
+  Fixture fixture;
+  const auto begun = parsed(fixture.ask("POST", "/v1/apply", 0, "{}"));
+  const auto id = static_cast<std::uint64_t>(begun.at("request").as_int64());
+  REQUIRE(fixture.board.take());
+  fixture.board.begin_line(id, "md.create:train", "make it");
+  fixture.board.end_line(id, ActionOutcome{"md.create:train", "make it", "it broke", "mend it"});
+  fixture.board.begin_line(id, "md.create:other", "make the other");
+  const auto answer = parsed(fixture.ask("GET", "/v1/requests/" + std::to_string(id), kSomebody));
+  CHECK(answer.at("lines").as_array().at(0).at("error") == "it broke");
+  CHECK(answer.at("lines").as_array().at(1).at("error") == "");
+  CHECK(answer.at("last_line_open") == true);
+}
+
 TEST_CASE("A caller who repeats himself is told so instead of filling memory") {
   Fixture fixture;
   for (std::size_t i = 0; i < api::Board::kMaxQueued; ++i) CHECK(fixture.ask("POST", "/v1/plan", kSomebody).status == 202);
