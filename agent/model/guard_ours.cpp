@@ -167,6 +167,13 @@ bool is_our_stack(const DeviceKey& key, const Spec& spec, const Inventory& seen)
   return slash != std::string::npos && is_our_group(std::string_view(key.text).substr(3, slash - 3), spec, seen);
 }
 
+const VolumeRecord* volume_with(const DeviceKey& key, const Records& records) {
+  for (const VolumeRecord& record : records.volumes) {
+    if (std::find(record.members.begin(), record.members.end(), key) != record.members.end()) return &record;
+  }
+  return nullptr;
+}
+
 const VolumeRecord* unfinished_owner(const BlockDevice& device, const Inventory& seen) {
   if (device.signatures.empty()) return nullptr;
   for (const VolumeRecord& record : seen.records.value().volumes) {

@@ -32,4 +32,7 @@ inline constexpr std::string_view kOurSubsystems = "nqn.2026-11.io.nvstripe:";
 [[nodiscard]] std::string text_of(const Arg& arg);
 [[nodiscard]] std::string program_of(const Run& run);  // file name of argv[0]; for `lvm X` it is X
 
+// The volume whose member it is by the records, whatever it carries now; nullptr: none.
+[[nodiscard]] const VolumeRecord* volume_with(const DeviceKey& key, const Records& records);
+
 }  // namespace nvstripe::guard

@@ -81,27 +81,6 @@ Veto judge_group(const Run& run, const Context& in) {
   return {};
 }
 
-// A mount unit stands for whatever is mounted at its path: by hand it may be something else than our volume.
-bool is_foreign(const Mount& mount, const Context& in) {
-  for (const BlockDevice& device : in.seen.blocks.value()) {
-    if (mount.device_number.empty() || device.device_number != mount.device_number) continue;
-    return device.kind != DeviceKind::array || !is_our_stack(device.key, in.spec, in.seen);
-  }
-  return !mount.type.empty() && mount.type != "xfs";
-}
-
-// What would be unmounted there is on top: the last one in the kernel's table.
-template <class Match>
-Veto judge_unmount(const Context& in, const Match& matches) {
-  const Mount* top = nullptr;
-  for (const Mount& mount : in.seen.mounts.value().mounts) {
-    if (matches(mount.path)) top = &mount;
-  }
-  if (top == nullptr || !is_foreign(*top, in)) return {};
-  return veto("foreign_mount", "'" + printable(top->source) + "' is mounted at '" + printable(top->path) +
-                                   "', which is not a volume of ours");
-}
-
 Veto judge_systemctl(const Run& run, const Context& in) {
   const bool ends = has_arg(run, {"stop", "restart", "try-restart", "kill"});
   for (std::size_t i = 2; i < run.argv.size(); ++i) {
@@ -109,8 +88,7 @@ Veto judge_systemctl(const Run& run, const Context& in) {
     if (text.starts_with("-")) continue;
     if (!is_our_unit(text, in.spec, in.seen)) return veto("foreign_unit", "unit '" + printable(text) + "' is not ours");
     if (!ends || !text.ends_with(".mount")) continue;
-    const auto matches = [&](const std::string& path) { return mount_unit_name(path) == text; };
-    if (Veto found = judge_unmount(in, matches); !found.id.empty()) return found;
+    if (Veto found = judge_unmount(text, in.spec, in.seen); !found.id.empty()) return found;
   }
   return {};
 }
@@ -121,9 +99,8 @@ Veto judge_umount(const Run& run, const Context& in) {
     if (text.starts_with("/") && !is_our_mount_path(text, in.spec, in.seen)) {
       return veto("foreign_unit", "'" + printable(text) + "' is not a mount of ours");
     }
-    const auto matches = [&](const std::string& path) { return path == text; };
     if (program_of(run) != "umount" || !text.starts_with("/")) continue;
-    if (Veto found = judge_unmount(in, matches); !found.id.empty()) return found;
+    if (Veto found = judge_unmount(mount_unit_name(text), in.spec, in.seen); !found.id.empty()) return found;
   }
   return {};
 }
@@ -220,13 +197,6 @@ bool is_common_folder(std::string_view path) {
       "/etc/systemd/system", "/run/systemd/system", "/etc/udev/rules.d", "/run/udev/rules.d",
       "/etc/modprobe.d",     "/etc/modules-load.d", "/run/systemd",      "/run/udev"};
   return std::any_of(kFolders.begin(), kFolders.end(), [&](const char* folder) { return path == folder; });
-}
-
-const VolumeRecord* volume_with(const DeviceKey& key, const Records& records) {
-  for (const VolumeRecord& record : records.volumes) {
-    if (std::find(record.members.begin(), record.members.end(), key) != record.members.end()) return &record;
-  }
-  return nullptr;
 }
 
 bool is_recorded(const DeviceKey& key, const Records& records) {

@@ -11,4 +11,7 @@ namespace nvstripe::guard {
 // The least that the steps risk, writes to devices aside.
 [[nodiscard]] Risk least_risk(const Action& action, const Spec& spec, const Inventory& seen);
 
+// A mount unit stands for whatever is mounted at its path; by hand that may be something else than our volume.
+[[nodiscard]] Veto judge_unmount(std::string_view unit, const Spec& spec, const Inventory& seen);
+
 }  // namespace nvstripe::guard
