@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "configurators/tuning.hpp"
+#include "configurators/volume.hpp"
 
 namespace nvstripe::configure {
 namespace {
@@ -113,7 +114,7 @@ std::uint64_t read_ahead_kib(const VolumeSpec& volume, std::size_t members) {
 const BlockDevice* stack_of(const VolumeRecord& record, const Inventory& seen) {
   if (record.stack == "md")
     return seen.find({"md:" + to_text(derive(seen.host(), "array", record.name, record.generation))});
-  return seen.find({fmt::format("lv:nvs_{}_{:08x}/data", record.name, record.generation >> 32)});
+  return seen.find({"lv:" + group_name(record.name, record.generation) + "/data"});
 }
 
 void want_volume(const VolumeRecord& record, const VolumeSpec& volume, const Inventory& seen, const QueueCounts& counts,

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "agent/model/guard.hpp"
+#include "configurators/volume.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/seen.hpp"
 
@@ -149,6 +150,21 @@ TEST_CASE("read-ahead is clamped to the workload") {
     INFO(row.chunk_kib);
     CHECK(seen::device(seen, array_key()).queue.read_ahead_kb == row.expected);
   }
+}
+
+TEST_CASE("the logical volume of a volume of LVM is read ahead of as an array is") {
+  const Spec spec = one_volume();
+  Inventory seen = with_volume(spec);
+  seen::records(seen).volumes.front().stack = "lvm";
+  BlockDevice& device = seen::device(seen, array_key());
+  device.key = {"lv:" + group_name("train", kGeneration) + "/data"};
+  device.queue.read_ahead_kb = 4;
+  const Draft draft = block_queue(spec, seen);
+  const auto of_volume = [&](const Action& action) {
+    const auto& write = std::get<WriteAttribute>(action.steps.front());
+    return write.device == seen::blocks(seen).back().key && write.path == "queue/read_ahead_kb";
+  };
+  CHECK(std::count_if(draft.actions.begin(), draft.actions.end(), of_volume) == 1);
 }
 
 TEST_CASE("random volumes complete on the submitting CPU only where queues are few") {
