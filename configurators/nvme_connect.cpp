@@ -88,8 +88,11 @@ Action connect_action(const ConnectionSpec& wanted, const ConnectionView& view, 
   action.steps.push_back(step);
   action.steps.push_back(Await{"controller:" + place, std::chrono::seconds(15)});
   action.undo = {Disconnect{step.nqn, step.transport, step.traddr, step.trsvcid}};
-  action.after = {ConnectionRecord{wanted.name, step.nqn, step.transport, step.traddr, step.trsvcid, step.host_traddr,
-                                   seen.identity.value().boot_id}};
+  // With the intent already: a connect goes on in the kernel when its time is over or the agent ends, and the controller
+  // that comes of it is ours to take down at shutdown. The engine forgets it where the kernel refused.
+  action.before = {ConnectionRecord{wanted.name, step.nqn, step.transport, step.traddr, step.trsvcid, step.host_traddr,
+                                    seen.identity.value().boot_id}};
+  action.after = action.before;
   return action;
 }
 

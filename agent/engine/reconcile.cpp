@@ -36,6 +36,15 @@ constexpr int kMaxRenewals = 3;
 
 bool only_looks(const Step& step) { return std::holds_alternative<RequireContent>(step); }
 
+// What a refused connect was to make is nobody's. One whose end is not known (its time was over, its child was lost) may
+// still come about, and is ours then.
+void forget_connections(const Action& action, const Error& error, std::vector<Record>& records) {
+  if (is_errno(error, ETIMEDOUT) || is_errno(error, EPIPE)) return;
+  for (const Record& record : action.before) {
+    if (std::holds_alternative<ConnectionRecord>(record)) records.emplace_back(Forget{"connection", record_key(record)});
+  }
+}
+
 bool is_open(const std::string& action_id, const Inventory& seen) {
   const auto& intents = seen.records.value().intents;
   return std::any_of(intents.begin(), intents.end(), [&](const IntentRecord& one) { return one.action_id == action_id; });
@@ -151,8 +160,9 @@ Result<> Reconciler::carry_one(Pass& pass, const Action& action) {
     failed(pass, action, done.error());
     // Its end is said by this event; it stays, since a redo may need it. Where a last look refused, nothing was begun: an
     // intent left behind would let the next plan take what the look found for the rest of an own creation.
-    const Record left = touched ? Record(IntentRecord{action.id, {}, true}) : Record(Forget{"intent", action.id});
-    return journal_.write({left}, events_of_failure(action, done.error()));
+    std::vector<Record> left{touched ? Record(IntentRecord{action.id, {}, true}) : Record(Forget{"intent", action.id})};
+    forget_connections(action, done.error(), left);
+    return journal_.write(left, events_of_failure(action, done.error()));
   }
   std::vector<Record> after = action.after;
   after.emplace_back(Forget{"intent", action.id});

@@ -1,6 +1,7 @@
 // Owns the crash sweep: power is cut, or the daemon killed, before, within and after every durable operation on the way;
 // then all is started again and must reach the same end state, with no destructive command a second time except to redo an
 // own creation whose outcome was not recorded.
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -49,6 +50,19 @@ void check_destruction(const Bench& bench, const std::string& interrupted) {
   }
 }
 
+// A controller that was made while the daemon was killed is ours as well: at shutdown it must not be left.
+void check_ownership(const Bench& bench) {
+  const std::string& boot = bench.host.base.identity.value().boot_id;
+  for (const Controller& made : bench.host.controllers) {
+    const auto& records = bench.journal.kept.connections;
+    const bool known = std::any_of(records.begin(), records.end(), [&](const ConnectionRecord& one) {
+      return one.nqn == made.nqn && one.transport == made.transport && one.traddr == made.traddr && one.boot_id == boot;
+    });
+    INFO("controller to " << made.nqn);
+    CHECK(known);
+  }
+}
+
 // The number of crashes that were tried.
 int sweep(Prepare prepare, bool power_cut) {
   int crashes = 0;
@@ -79,6 +93,7 @@ int sweep(Prepare prepare, bool power_cut) {
       CHECK(end_state(bench) == expected);
       CHECK(bench.journal.count_events("io.nvstripe.action.interrupted.v1") == (open ? 1 : 0));
       check_destruction(bench, interrupted);
+      check_ownership(bench);
     }
   }
   return crashes;

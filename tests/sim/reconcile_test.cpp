@@ -18,6 +18,7 @@ struct Machine : World {
   std::vector<std::string> performed;
   std::vector<FacetSet> looks;
   int open = 0;
+  std::error_code cause;  // of what fails
 
   Inventory look(const Spec&, FacetSet wanted) override {
     looks.push_back(wanted);
@@ -34,7 +35,7 @@ struct Machine : World {
     }
     const std::string& path = std::get<PutFile>(step).path;
     performed.push_back(path);
-    if (failing.contains(path)) return fail("cannot write '" + path + "'", "make room");
+    if (failing.contains(path)) return fail("cannot write '" + path + "'", "make room", cause);
     if (!without_effect.contains(path)) written.insert(path);
     return {};
   }
@@ -242,4 +243,18 @@ TEST_CASE("a last look that refuses leaves no intent that a redo could lean on")
     loop.pass(1'000'000);
     CHECK(loop.journal.kept.intents.size() == 1);
   }
+}
+
+TEST_CASE("a connection whose attempt did not end is remembered as ours, and one that was refused is not") {
+  Loop loop;
+  Action action = put("a");
+  action.before = {ConnectionRecord{"s1", "nqn.a", "tcp", "10.9.0.1", "4420", "", "boot-1"}};
+  loop.wanted = {action};
+  loop.machine.failing = {"/etc/nvstripe/a"};
+  loop.machine.cause = std::error_code(ETIMEDOUT, std::system_category());
+  loop.pass();
+  CHECK(loop.journal.kept.connections.size() == 1);
+  loop.machine.cause = std::error_code(ECONNREFUSED, std::system_category());
+  loop.pass(1'000'000);
+  CHECK(loop.journal.kept.connections.empty());
 }
