@@ -53,9 +53,16 @@ HttpResponse queue(const RouteContext& context, Verb verb, std::string argument)
 
 HttpResponse not_looked_yet() { return refuse(503, "the agent has not looked at the machine yet", "try again in a moment"); }
 
+// The engine looks at least every minute, and a look takes seconds. What is at work says so by its activity.
+constexpr std::int64_t kStaleMs = 180'000;
+
 Status current_status(const RouteContext& context) {
   Status status = status_of(*context.board.snapshot());
   status.activity = context.board.activity().sentence;
+  const std::int64_t silent = context.now_ms ? context.now_ms() - context.board.last_beat_ms() : 0;
+  if (silent > kStaleMs && status.activity.empty() && status.pass_error.empty())
+    status.pass_error = "the agent's look at the machine hangs since " + std::to_string(silent / 1000) +
+                        " s: what is shown was true before; look for what waits in the kernel with 'dmesg'";
   return status;
 }
 

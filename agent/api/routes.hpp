@@ -1,5 +1,6 @@
 // Owns the routes: which method and path answers what, and who may ask. Reads are for everybody, changes for root.
 #pragma once
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -12,6 +13,7 @@ namespace nvstripe::api {
 struct RouteContext {
   Board& board;
   SharedStore& store;
+  std::function<std::int64_t()> now_ms = {};  // boot time, as the engine's beat; without it nothing is said of its age
 };
 
 // Each block device with what the guard says of it.

@@ -166,7 +166,7 @@ int serve() {
   const auto tick = [&board] {
     if (now_ms() - board.last_beat_ms() < kSilentEngineMs) (void)::sd_notify(0, "WATCHDOG=1");
   };
-  const api::RouteContext routes{board, store};
+  const api::RouteContext routes{board, store, now_ms};
   const auto respond = [&routes](const api::HttpRequest& request) { return api::respond(routes, request); };
   const auto server = api::Server::start(api::kSocketPath, respond, tick);
   if (!server) return end_with(server.error());

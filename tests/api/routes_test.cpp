@@ -132,6 +132,23 @@ TEST_CASE("A line that ended says at once whether it failed, though others follo
   CHECK(answer.at("last_line_open") == true);
 }
 
+TEST_CASE("A status that is old because the engine hangs says so and is not fine") {
+  Fixture fixture;
+  fixture.publish(Spec{}, seen::machine());
+  fixture.board.beat(1'000'000);
+  std::int64_t now = 1'100'000;
+  const auto status = [&] {
+    return parsed(
+        api::respond({fixture.board, fixture.store, [&] { return now; }}, {"GET", "/v1/status", "", "", kSomebody}));
+  };
+  CHECK(status().at("ok") == true);
+  now = 1'200'000;
+  CHECK(status().at("ok") == false);
+  CHECK_FALSE(status().at("pass_error").as_string().empty());
+  fixture.board.set_activity("make an XFS file system", now);
+  CHECK(status().at("ok") == true);
+}
+
 TEST_CASE("A caller who repeats himself is told so instead of filling memory") {
   Fixture fixture;
   for (std::size_t i = 0; i < api::Board::kMaxQueued; ++i) CHECK(fixture.ask("POST", "/v1/plan", kSomebody).status == 202);
