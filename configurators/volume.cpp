@@ -9,6 +9,7 @@
 
 #include "agent/base/text.hpp"
 #include "agent/model/guard.hpp"
+#include "agent/model/guard_ours.hpp"
 #include "configurators/host_identity.hpp"
 #include "configurators/local_drives.hpp"
 #include "configurators/mount.hpp"
@@ -144,7 +145,7 @@ std::string what_connections_miss(const VolumeSpec& wanted, const Context& in) {
 
 bool is_only_content(const DeviceKey& key, const Context& in) {
   const BlockDevice* device = in.seen.find(key);
-  return device != nullptr && !is_named_as_ours(*device, in.seen) && guard::unusable(*device, in.seen, true).empty();
+  return device != nullptr && !guard::is_named_as_ours(*device, in.seen) && guard::unusable(*device, in.seen, true).empty();
 }
 
 void judge_recorded(VolumeSurvey& out, const Members& members, const Context& in) {

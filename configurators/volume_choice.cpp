@@ -7,6 +7,7 @@
 
 #include "agent/base/text.hpp"
 #include "agent/model/guard.hpp"
+#include "agent/model/guard_ours.hpp"
 #include "configurators/local_drives.hpp"
 #include "configurators/nvme_connect.hpp"
 #include "configurators/volume.hpp"
@@ -45,16 +46,6 @@ bool may_pass(const PassedOver& one) {
   });
 }
 
-std::string stack_label(const BlockDevice& device, const Inventory& seen) {
-  for (const Signature& signature : device.signatures) {
-    if (signature.type == "linux_raid_member") return signature.label.substr(signature.label.rfind(':') + 1);
-  }
-  for (const LvmPhysical& physical : seen.lvm.value().physicals) {
-    if (physical.device == device.key) return physical.vg;
-  }
-  return {};
-}
-
 // A member of another volume of this host, which the records may have forgotten.
 bool is_our_member(const BlockDevice& device, const Spec& spec, const Inventory& seen) {
   const auto& records = seen.records.value().volumes;
@@ -72,7 +63,7 @@ void consider(const BlockDevice& device, const VolumeSpec& wanted, const std::st
     return;
   }
   const bool ours = is_our_member(device, spec, seen);
-  const bool other_host = !ours && is_named_as_ours(device, seen);
+  const bool other_host = !ours && guard::is_named_as_ours(device, seen);
   const bool only_content = std::all_of(vetoes.begin(), vetoes.end(), is_content);
   if (wanted.wipe_foreign_data && only_content && !other_host && !ours) {
     pool.candidates.push_back({&device, domain, target, true});
@@ -234,11 +225,6 @@ void check_domains(const VolumeSpec& wanted, const std::vector<Candidate>& chose
 }
 
 }  // namespace
-
-bool is_named_as_ours(const BlockDevice& device, const Inventory& seen) {
-  const std::string label = stack_label(device, seen);
-  return label.starts_with("nvs-") || label.starts_with("nvs_") || label.starts_with("nvx_");
-}
 
 Reached by_controller(const Inventory& seen) {
   Reached out;

@@ -23,9 +23,6 @@ struct Choice {
 using Reached = std::map<std::string, std::vector<const BlockDevice*>>;
 [[nodiscard]] Reached by_controller(const Inventory& seen);
 
-// Labelled as nvstripe labels members and groups: without our identity it is another host's, and no consent covers that.
-[[nodiscard]] bool is_named_as_ours(const BlockDevice& device, const Inventory& seen);
-
 // `taken`: members of other volumes.
 [[nodiscard]] Choice choose_members(const VolumeSpec& wanted, const Spec& spec, const Inventory& seen,
                                     const std::set<DeviceKey>& taken, const Reached& reached);

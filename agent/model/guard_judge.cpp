@@ -26,7 +26,13 @@ const RequireContent* last_look(const Action& action, const DeviceKey& key) {
   return nullptr;
 }
 
-bool has_consent(const Action& action, const DeviceKey& key, const Spec& spec) {
+bool has_consent(const Action& action, const DeviceKey& key, const Spec& spec, const Inventory& seen) {
+  // Another host's volume is taken over by no consent to wipe (law 3); whose a physical volume is, only LVM tells.
+  if (const BlockDevice* device = seen.find(key); device != nullptr) {
+    const auto& all = device->signatures;
+    const bool physical = std::any_of(all.begin(), all.end(), [](const auto& one) { return one.type == "LVM2_member"; });
+    if (is_named_as_ours(*device, seen) || (physical && !seen.lvm.is_known())) return false;
+  }
   if (action.risk != Risk::destroys_data || !action.object.starts_with("volume:")) return false;
   const VolumeSpec* volume = spec.volume(action.object.substr(7));
   if (volume == nullptr || !volume->wipe_foreign_data) return false;
@@ -50,7 +56,7 @@ std::vector<Veto> vetoes_left(const BlockDevice& device, const Action& action, c
   const bool stack = device.kind == DeviceKind::array && is_our_stack(device.key, spec, seen);
   const bool slices = is_our_slice_drive(device, spec, seen);
   const bool redo = unfinished_owner(device, seen) != nullptr;
-  const bool consent = has_consent(action, device.key, spec);
+  const bool consent = has_consent(action, device.key, spec, seen);
   std::erase_if(left, [&](const Veto& found) {
     if (found.id == "guard.not_a_drive") return stack;
     // mkfs that was cut off may leave data without a signature on an array that carries our identity.
@@ -75,7 +81,7 @@ Veto judge_expected(const RequireContent& look, const BlockDevice& device, const
   }
   const bool ours_torn =
       device.kind == DeviceKind::array && is_our_stack(device.key, spec, seen) && intent_is_open(action, seen);
-  if (look.any_content && !has_consent(action, look.device, spec) && !ours_torn) {
+  if (look.any_content && !has_consent(action, look.device, spec, seen) && !ours_torn) {
     return veto("last_look_differs", "the last look at " + quoted(look.device) + " would allow any content without consent");
   }
   return {};

@@ -167,6 +167,19 @@ bool is_our_stack(const DeviceKey& key, const Spec& spec, const Inventory& seen)
   return slash != std::string::npos && is_our_group(std::string_view(key.text).substr(3, slash - 3), spec, seen);
 }
 
+bool is_named_as_ours(const BlockDevice& device, const Inventory& seen) {
+  std::vector<std::string> names;
+  for (const Signature& signature : device.signatures) {
+    if (signature.type == "linux_raid_member") names.push_back(signature.label.substr(signature.label.rfind(':') + 1));
+  }
+  for (const LvmPhysical& physical : seen.lvm.value().physicals) {
+    if (physical.device == device.key) names.push_back(physical.vg);
+  }
+  return std::any_of(names.begin(), names.end(), [](const std::string& name) {
+    return name.starts_with("nvs-") || name.starts_with("nvs_") || name.starts_with("nvx_");
+  });
+}
+
 const VolumeRecord* volume_with(const DeviceKey& key, const Records& records) {
   for (const VolumeRecord& record : records.volumes) {
     if (std::find(record.members.begin(), record.members.end(), key) != record.members.end()) return &record;

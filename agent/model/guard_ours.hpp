@@ -35,4 +35,7 @@ inline constexpr std::string_view kOurSubsystems = "nqn.2026-11.io.nvstripe:";
 // The volume whose member it is by the records, whatever it carries now; nullptr: none.
 [[nodiscard]] const VolumeRecord* volume_with(const DeviceKey& key, const Records& records);
 
+// Labelled as nvstripe labels members and groups: without our identity it is another host's, and no consent covers that.
+[[nodiscard]] bool is_named_as_ours(const BlockDevice& device, const Inventory& seen);
+
 }  // namespace nvstripe::guard

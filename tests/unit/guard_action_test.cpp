@@ -98,6 +98,20 @@ TEST_CASE("destroying takes consent, the risk said, and the content listed") {
   CHECK(guard::judge(action, spec, seen) == guard::Veto{});
   action.destroys = {"nvme:a1 1000000000 ext4:u"};
   CHECK(guard::judge(action, spec, seen).id == "guard.signature");
+  action.destroys = {"nvme:a0 1000000000 ext4:u"};
+  const auto with = [&](const Signature& signature) {
+    full.signatures = {signature};
+    std::get<RequireContent>(action.steps.front()).expected = full.signatures;
+    return guard::judge(action, spec, seen).id;
+  };
+  CHECK(with({"linux_raid_member", "u", "storage7:backup", false}) == "");
+  CHECK(with({"linux_raid_member", "u", "any:nvs-train", false}) == "guard.signature");  // another host's volume
+  CHECK(with({"LVM2_member", "u", "", false}) == "");
+  seen.lvm.value().physicals = {{full.key, "u", "nvs_train_00112233", false}};
+  CHECK(with({"LVM2_member", "u", "", false}) == "guard.signature");
+  seen.lvm = Facet<Lvm>::unavailable("lvm2 is not installed");
+  CHECK(with({"LVM2_member", "u", "", false}) == "guard.signature");
+  CHECK(with({"ext4", "u", "", false}) == "");
   full.mount_points = {"/data"};
   action.destroys = {"nvme:a0 1000000000 ext4:u"};
   CHECK(guard::judge(action, spec, seen).id == "guard.mounted");
