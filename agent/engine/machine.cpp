@@ -10,11 +10,6 @@
 namespace nvstripe {
 namespace {
 
-// What a device is found by, and told apart from others: its controllers, and the mounts that make it the system's.
-constexpr FacetSet kDeviceFacets = FacetName::blocks | FacetName::controllers | FacetName::mounts;
-
-FacetSet with_needs(FacetSet wanted) { return contains(wanted, FacetName::blocks) ? wanted | kDeviceFacets : wanted; }
-
 bool is_fabric(const NvmeController& controller) {
   return (controller.transport == "tcp" || controller.transport == "rdma") &&
          controller.subsystem_nqn != host::kDiscoveryNqn;
@@ -33,7 +28,7 @@ Machine::Machine(MachineParts parts) : parts_(std::move(parts)) {
 Inventory Machine::look(const Spec& spec, FacetSet wanted) {
   spec_ = spec;
   const bool whole = wanted == kAllFacets;
-  wanted = with_needs(wanted);
+  wanted = read_together(wanted);  // a device that is read anew is looked at anew
   Inventory seen = whole ? Inventory{} : last_;
   if (parts_.records) seen.records = parts_.records();
   parts_.observe(*parts_.reader, spec, wanted, seen);
@@ -47,7 +42,7 @@ Inventory Machine::look(const Spec& spec, FacetSet wanted) {
 
 Inventory Machine::fresh(FacetSet wanted) {
   Inventory seen = last_;
-  parts_.observe(*parts_.reader, spec_, with_needs(wanted), seen);
+  parts_.observe(*parts_.reader, spec_, read_together(wanted), seen);
   return seen;
 }
 
@@ -99,7 +94,7 @@ void Machine::begin_action(const Action& action) {
   const bool any = std::any_of(action.steps.begin(), action.steps.end(),
                                [](const Step& step) { return std::holds_alternative<RequireContent>(step); });
   if (!any) return;
-  const Inventory seen = fresh(kDeviceFacets);
+  const Inventory seen = fresh(static_cast<FacetSet>(FacetName::blocks));
   for (const auto& step : action.steps) {
     const auto* required = std::get_if<RequireContent>(&step);
     if (required == nullptr) continue;

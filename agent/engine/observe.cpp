@@ -12,10 +12,13 @@ constexpr FacetSet kTogether = (FacetName::blocks | FacetName::mounts) | FacetNa
 
 }  // namespace
 
+FacetSet read_together(FacetSet wanted) {
+  const FacetSet any = kTogether | static_cast<FacetSet>(FacetName::arrays) | static_cast<FacetSet>(FacetName::lvm);
+  return (wanted & any) == 0 ? wanted : wanted | kTogether;
+}
+
 void observe_into(const host::Reader& reader, const Spec& spec, FacetSet wanted, Inventory& seen) {
-  if ((wanted & (kTogether | static_cast<FacetSet>(FacetName::arrays) | static_cast<FacetSet>(FacetName::lvm))) != 0) {
-    wanted |= kTogether;
-  }
+  wanted = read_together(wanted);
   seen.captured = reader.captured();
   if (wanted == kAllFacets) seen.notes.clear();  // a partial look keeps what the others said
   for (const Collector& collector : all_collectors()) {

@@ -9,6 +9,7 @@ namespace nvstripe {
 
 // Facets outside `wanted` stay as they were in `seen` or `previous`. Block devices are looked at anew with what decides over
 // them (mounts, controllers, identity), since a new mount changes what a known device is.
+[[nodiscard]] FacetSet read_together(FacetSet wanted);  // what a look at these facets reads
 void observe_into(const host::Reader& reader, const Spec& spec, FacetSet wanted, Inventory& seen);
 [[nodiscard]] Inventory observe(const host::Reader& reader, const Spec& spec, const Inventory& previous = {},
                                 FacetSet wanted = kAllFacets);

@@ -37,7 +37,7 @@ BlockDevice drive(const std::string& key, const std::string& name) {
 struct Told {
   Inventory seen;
   host::TapeRunner tape{{}};
-  host::LookAnswer answer{.look = Look::none, .content = Content::zero};
+  host::LookAnswers kept;  // answers of the looker
   Folder folder;
 
   Told() {
@@ -50,8 +50,8 @@ struct Told {
     MachineParts parts;
     parts.reader = std::make_unique<NoReader>();
     parts.runner = &tape;
-    parts.looker = host::Looker([](const auto&, auto) { return host::LookAnswers{}; },
-                                [](const std::string&) { return host::Traces{}; });
+    parts.looker =
+        host::Looker([this](const auto&, auto) { return kept; }, [](const std::string&) { return host::Traces{}; });
     parts.observe = [this](const host::Reader&, const Spec&, FacetSet, Inventory& out) {
       const auto records = out.records;
       out = seen;
@@ -84,6 +84,15 @@ TEST_CASE("a program gets its arguments, and its failure is explained") {
   CHECK(says(failed, "exit status 5"));
   CHECK(says(failed, "Unit x not found."));
   CHECK(told.tape.complaint().empty());
+}
+
+TEST_CASE("devices that a look at something else reads anew are looked at anew") {
+  Told told;
+  told.kept["1:3"] = {.look = Look::none, .content = Content::zero};
+  const auto machine = told.machine();
+  CHECK(machine->look({}, kAllFacets).find({"md:1"})->content == Content::zero);
+  for (const auto facet : {FacetName::identity, FacetName::arrays, FacetName::lvm, FacetName::mounts})
+    CHECK(machine->look({}, static_cast<FacetSet>(facet)).find({"md:1"})->content == Content::zero);
 }
 
 TEST_CASE("an exit status that is expected is no failure") {
