@@ -67,6 +67,7 @@ void add_served(const fs::path& root, std::vector<std::string>& lines) {
          ns.increment(none)) {
       const std::string path = first_line(ns->path() / "device_path");
       if (!path.starts_with("/dev/")) continue;
+      lines.push_back(at->path().filename().string() + " serves " + path);
       std::error_code missing;
       const fs::path device = fs::canonical(root / path.substr(1), missing);
       const fs::path stat = root / "sys/class/block" / device.filename() / "stat";

@@ -46,4 +46,4 @@ def run(lab):
     assert look.whole(first, transport="tcp") == identity
     # What is not ours on the target is left to whoever made it, and said.
     assert store.out("ls -d /sys/kernel/config/nvmet/subsystems/nqn.2026-01.invalid.lab:careless")
-    assert "careless" in store.run("nvstripe status", check=False).out
+    lab.until(lambda: "careless" in store.run("nvstripe status", check=False).out, 20, "the foreign subsystem is told")
