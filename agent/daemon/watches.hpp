@@ -30,9 +30,9 @@ class PolledFile {
   Fd file_;
 };
 
-// In one text: the states of all NVMe controllers, what nvmet serves, which configfs tells of by no event, and whether it was
-// written to since boot. The first write to a drive that was blank matters: the ledger must know that it carries data before
-// it can be swapped.
+// In one text: the states of all NVMe controllers, what nvmet serves, which configfs tells of by no event, and whether it
+// was written to since boot. The first write to a drive that was blank matters: the ledger must know that it carries data
+// before it can be swapped.
 [[nodiscard]] std::string nvme_pulse(const std::string& root);
 
 }  // namespace nvstripe::daemon
