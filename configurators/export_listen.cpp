@@ -65,14 +65,19 @@ Listening listen_addresses(const ExportSpec& wanted, const Inventory& seen) {
     return listening;
   }
   const std::string service = std::to_string(wanted.listen.port);
-  for (const std::string& transport : wanted.transports) {
+  const auto& transports = wanted.transports;
+  const bool tcp_too = std::find(transports.begin(), transports.end(), "tcp") != transports.end();
+  for (const std::string& transport : transports) {
     for (const std::string& ip : ips) {
       if (transport != "rdma" || has_rdma(seen, ip)) {
         listening.addresses.push_back({transport, ip, service});
       } else {
-        listening.conflicts.push_back(waiting(wanted, "export.no_rdma",
-                                              fmt::format("no active RDMA device has the address '{}'", ip),
-                                              "see 'rdma link'; other transports serve meanwhile"));
+        // Both transports are asked for by default, and most clouds have no RoCE: TCP serves, and nothing is waited for.
+        Conflict missing = waiting(wanted, "export.no_rdma", fmt::format("no active RDMA device has the address '{}'", ip),
+                                   tcp_too ? "nothing is needed; TCP serves, and RDMA too once it is there"
+                                           : "see 'rdma link', or add 'tcp' to 'transports'");
+        if (tcp_too) missing.standing = Standing::note;
+        listening.conflicts.push_back(std::move(missing));
       }
     }
   }

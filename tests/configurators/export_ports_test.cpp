@@ -88,8 +88,8 @@ TEST_CASE("an address that goes away ends nothing") {
   CHECK(planned(by_interface, seen).empty());
 }
 
-TEST_CASE("without an RDMA device on the address TCP serves and RDMA waits") {
-  const Spec spec = pool_spec();
+TEST_CASE("without an RDMA device on the address TCP serves, and only an export by RDMA alone waits") {
+  Spec spec = pool_spec();
   Inventory seen = storage(1);
   seen.rdma.value().front().port_state = "DOWN";
   const Draft draft = export_ports(spec, seen);
@@ -97,6 +97,12 @@ TEST_CASE("without an RDMA device on the address TCP serves and RDMA waits") {
   CHECK(written(draft.actions.front(), "addr_trtype") == std::vector<std::string>{"tcp"});
   REQUIRE(draft.conflicts.size() == 1);
   CHECK(draft.conflicts.front().id == "export.no_rdma");
+  CHECK(draft.conflicts.front().standing == Standing::note);
+  spec.exports.front().transports = {"rdma"};
+  const Draft alone = export_ports(spec, seen);
+  CHECK(alone.actions.empty());
+  REQUIRE(alone.conflicts.size() == 1);
+  CHECK(alone.conflicts.front().standing == Standing::waiting);
 }
 
 TEST_CASE("a foreign port on the same address is refused, not shared") {
