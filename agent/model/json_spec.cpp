@@ -54,7 +54,7 @@ boost::json::object to_object(const ConnectionSpec& wanted) {
   out["port"] = wanted.port;
   out["transport"] = to_value(wanted.transport);
   put(out, "subsystem", wanted.subsystem);
-  put(out, "failure_domain", wanted.failure_domain);
+  out["failure_domain"] = to_value(wanted.failure_domain.value_or(wanted.name));
   return out;
 }
 
@@ -64,7 +64,7 @@ boost::json::object to_object(const VolumeSpec& wanted) {
   members["from"] = to_value(wanted.members.from);
   members["count"] = wanted.members.count;
   put(members, "min_failure_domains", wanted.members.min_failure_domains);
-  put(members, "unequal_sizes", wanted.members.unequal_sizes);
+  members["unequal_sizes"] = to_value(wanted.members.unequal_sizes.value_or("refuse"));
   out["members"] = std::move(members);
   out["redundancy"] = to_value(wanted.redundancy);
   out["stack"] = to_value(wanted.stack);

@@ -94,6 +94,7 @@ ConnectionSpec make_connection(const Fields& fields) {
   made.transport = choice(fields.text("transport"), {Transport::automatic, Transport::rdma, Transport::tcp}, made.transport);
   made.subsystem = fields.text("subsystem");
   made.failure_domain = fields.text("failure_domain");
+  if (made.failure_domain == made.name) made.failure_domain.reset();
   return made;
 }
 

@@ -137,7 +137,7 @@ constexpr std::array kFields{
     SpecField{.path = "volumes[].members.unequal_sizes",
               .type = T::choice,
               .fallback = "refuse",
-              .help = "trim: use every drive up to the size of the smallest",
+              .help = "trim: use every drive up to the size of the smallest; needs `stack: lvm` where they differ",
               .choices = "refuse trim"},
     SpecField{.path = "volumes[].redundancy",
               .type = T::choice,

@@ -30,21 +30,29 @@ class TreeBuilder : public YAML::EventHandler {
     if (++documents_ > 1) throw Stop{mark, "a second YAML document begins", "keep one document a file; use conf.d for more"};
   }
   void OnDocumentEnd() override {}
-  void OnNull(const YAML::Mark& mark, YAML::anchor_t) override { add(make(mark, YamlNode::Kind::null)); }
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    refuse_anchor(mark, anchor);
+    add(make(mark, YamlNode::Kind::null));
+  }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
     throw Stop{mark, "a YAML alias ('*name') is not offered", "write the value out"};
   }
-  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t, const std::string& value) override {
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, const std::string& value) override {
+    refuse_anchor(mark, anchor);
     refuse_tag(mark, tag);
     YamlNode node = make(mark, YamlNode::Kind::scalar);
     node.text = value;
     node.quoted = tag == "!";
     add(std::move(node));
   }
-  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t, YAML::EmitterStyle::value) override {
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    refuse_anchor(mark, anchor);
     open(mark, tag, YamlNode::Kind::list);
   }
-  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t, YAML::EmitterStyle::value) override {
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    refuse_anchor(mark, anchor);
     open(mark, tag, YamlNode::Kind::map);
   }
   void OnSequenceEnd() override { close(); }
@@ -62,6 +70,10 @@ class TreeBuilder : public YAML::EventHandler {
   static void refuse_tag(const YAML::Mark& mark, const std::string& tag) {
     if (tag.empty() || tag == "?" || tag == "!") return;
     throw Stop{mark, fmt::format("the YAML tag '{}' is not offered", printable(tag)), "write the value without a tag"};
+  }
+  static void refuse_anchor(const YAML::Mark& mark, YAML::anchor_t anchor) {
+    if (anchor == YAML::NullAnchor) return;
+    throw Stop{mark, "a YAML anchor ('&name') is not offered", "write the value out wherever it is meant"};
   }
   void open(const YAML::Mark& mark, const std::string& tag, YamlNode::Kind kind) {
     refuse_tag(mark, tag);
