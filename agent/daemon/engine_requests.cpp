@@ -8,6 +8,7 @@
 
 #include <boost/json.hpp>
 
+#include "agent/engine/happened.hpp"
 #include "agent/engine/planner.hpp"
 #include "agent/model/event.hpp"
 #include "agent/model/json.hpp"
@@ -15,8 +16,8 @@
 namespace nvstripe::daemon {
 namespace {
 
-EventDraft event_of(std::string_view type, std::string subject, boost::json::object data = {}) {
-  return EventDraft{std::string(type), std::move(subject), json::text(data)};
+EventDraft event_of(std::string_view type, const std::string& on, boost::json::object data = {}) {
+  return EventDraft{std::string(type), event_subject(on), json::text(data)};
 }
 
 // Holds of objects that the spec names, and of everything: what `apply` applies.
@@ -113,7 +114,8 @@ void Engine::apply(const api::Request& request) {
     lifted.push_back(Forget{"hold", object});
     events.push_back(event_of(event::kHoldLifted, object));
   }
-  if (!lifted.empty())
+  if (!request.argument.empty()) events.push_back(event_of(event::kAcceptanceGiven, "plan", {{"digest", request.argument}}));
+  if (!events.empty())
     if (const auto written = parts_.store.write(lifted, events); !written) return finish(request, written.error());
   const std::vector<ActionOutcome> outcomes = pass_until_settled(request);
   if (!pass_error_.empty()) return finish(request, error_of(pass_error_, "try again; 'journalctl -u nvstriped' says more"));

@@ -89,6 +89,7 @@ void told_by_run(const Action& action, const Run& run, std::vector<EventDraft>& 
 
 struct ToldByStep {
   const Action& action;
+  const Records& known;
   std::vector<EventDraft>& out;
   void operator()(const Run& run) const { told_by_run(action, run, out); }
   void operator()(const Connect& step) const {
@@ -100,8 +101,12 @@ struct ToldByStep {
                                {"why_transport", safe(action.reason)}}));
   }
   void operator()(const Disconnect& step) const {
-    out.push_back(
-        event_about(event::kConnectionEnded, action.object, {{"subsystem", step.nqn}, {"transport", step.transport}}));
+    std::string on = action.object;
+    for (const ConnectionRecord& made : known.connections) {
+      if (made.nqn == step.nqn && made.transport == step.transport && made.traddr == step.traddr)
+        on = "connection:" + made.connection;
+    }
+    out.push_back(event_about(event::kConnectionEnded, on, {{"subsystem", step.nqn}, {"transport", step.transport}}));
   }
   template <class Other>
   void operator()(const Other&) const {}
@@ -143,6 +148,9 @@ struct ToldByRecord {
     out.push_back(
         event_about(event::kIdentityRecorded, "identity", {{"host", to_text(record.host)}, {"source", record.source}}));
   }
+  void operator()(const HoldRecord& record) const {
+    if (record.why == "release") out.push_back(event_about(event::kVolumeReleased, record.object, members_of(action)));
+  }
   void operator()(const Forget& gone) const {
     if (gone.kind != "tuning") return;
     for (const TuningRecord& old : before.tunings) {
@@ -171,7 +179,7 @@ std::vector<EventDraft> events_of_success(const Action& action, const Inventory&
                              {"sentence", safe(action.sentence)},
                              {"reason", safe(action.reason)},
                              {"risk", to_text(action.risk)}}));
-  for (const Step& step : action.steps) std::visit(ToldByStep{action, out}, step);
+  for (const Step& step : action.steps) std::visit(ToldByStep{action, seen.records.value(), out}, step);
   std::vector<Record> written = action.before;
   written.insert(written.end(), action.after.begin(), action.after.end());
   std::map<std::string, Record> last;  // an export that is intended before and completed after is told once

@@ -12,7 +12,7 @@ struct EventType {
   std::string_view name;     // "io.nvstripe.volume.mounted.v1"
   std::string_view subject;  // shape of its subject: "volume/NAME"
   std::string_view summary;  // when it is emitted
-  std::string_view data;     // keys of its data, in words
+  std::string_view data;     // keys of its data; those in brackets are not always there
 };
 
 struct Event {
@@ -37,7 +37,6 @@ inline constexpr std::string_view kAgentStarted = "io.nvstripe.agent.started.v1"
 inline constexpr std::string_view kAgentStopped = "io.nvstripe.agent.stopped.v1";
 inline constexpr std::string_view kStateReset = "io.nvstripe.state.reset.v1";
 inline constexpr std::string_view kIdentityRecorded = "io.nvstripe.identity.recorded.v1";
-inline constexpr std::string_view kIdentityMismatched = "io.nvstripe.identity.mismatched.v1";
 inline constexpr std::string_view kIdentityAdopted = "io.nvstripe.identity.adopted.v1";
 inline constexpr std::string_view kSpecLoaded = "io.nvstripe.spec.loaded.v1";
 inline constexpr std::string_view kSpecRejected = "io.nvstripe.spec.rejected.v1";
@@ -61,11 +60,9 @@ inline constexpr std::string_view kVolumeCreated = "io.nvstripe.volume.created.v
 inline constexpr std::string_view kVolumeMounted = "io.nvstripe.volume.mounted.v1";
 inline constexpr std::string_view kVolumeUnmounted = "io.nvstripe.volume.unmounted.v1";
 inline constexpr std::string_view kVolumeReleased = "io.nvstripe.volume.released.v1";
-inline constexpr std::string_view kVolumeUnclaimed = "io.nvstripe.volume.unclaimed.v1";
 inline constexpr std::string_view kVolumeDataLost = "io.nvstripe.volume.data_lost.v1";
 inline constexpr std::string_view kTuningApplied = "io.nvstripe.tuning.applied.v1";
 inline constexpr std::string_view kTuningReverted = "io.nvstripe.tuning.reverted.v1";
-inline constexpr std::string_view kTuningDrifted = "io.nvstripe.tuning.drifted.v1";
 inline constexpr std::string_view kHoldSet = "io.nvstripe.hold.set.v1";
 inline constexpr std::string_view kHoldLifted = "io.nvstripe.hold.lifted.v1";
 inline constexpr std::string_view kAcceptanceGiven = "io.nvstripe.acceptance.given.v1";

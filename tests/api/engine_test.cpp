@@ -150,6 +150,20 @@ TEST_CASE("Hold is recorded before anything else, and apply lifts it") {
   CHECK_FALSE(at.held("volume:train"));
   CHECK(at.events("io.nvstripe.hold.set.v1") == 1);
   CHECK(at.events("io.nvstripe.hold.lifted.v1") == 1);
+  const auto all = *at.store.events({0, 1000, false});
+  for (const Event& event : all)
+    if (event.type.starts_with("io.nvstripe.hold.")) CHECK(event.subject == "volume/train");
+}
+
+TEST_CASE("An acceptance is an event with its digest, and an apply without one is not") {
+  Daemon at;
+  at.folder.write("etc/nvstripe.yaml", kSpec);
+  at.start();
+  (void)at.ask(api::Verb::apply, "");
+  CHECK(at.events("io.nvstripe.acceptance.given.v1") == 0);
+  (void)at.ask(api::Verb::apply, "abcd1234");
+  CHECK(at.events("io.nvstripe.acceptance.given.v1") == 1);
+  CHECK(at.store.events({0, 1000, false})->back().data.find("abcd1234") != std::string::npos);
 }
 
 TEST_CASE("Release puts the volume on hold first, and a later hold does not weaken that") {
