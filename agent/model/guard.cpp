@@ -188,7 +188,9 @@ std::vector<Veto> unusable(const BlockDevice& device, const Inventory& seen, boo
   check_kind(device, out);
   check_identity(device, seen, out);
   check_use(device, seen, out);
-  if (device.partitions > 0) add(out, "partition_table", "it has " + std::to_string(device.partitions) + " partitions");
+  if (device.partitions > 0)
+    add(out, "partition_table",
+        "it has " + std::to_string(device.partitions) + (device.partitions == 1 ? " partition" : " partitions"));
   if (device.read_only) add(out, "read_only", "it is read-only");
   check_exports(device, seen, out);
   check_loop(device, seen, out);

@@ -80,7 +80,9 @@ class Check {
     }
     if (takes_all > 0 && wanted.allow.size() > 1) {
       say(wanted, "export", "one host takes all slices, and others are allowed too",
-          fmt::format("give each entry its own number of slices, {} together", wanted.slices));
+          wanted.slices < wanted.allow.size()
+              ? fmt::format("raise slices to {} or more, and give each entry its own number of them", wanted.allow.size())
+              : fmt::format("give each entry its own number of slices, {} together", wanted.slices));
     } else if (sum > wanted.slices) {
       say(wanted, "export", fmt::format("hosts are given {} slices of {}", sum, wanted.slices),
           fmt::format("raise slices to {}, or give the hosts fewer", sum));

@@ -76,7 +76,7 @@ class Walk {
     }
     if (node.kind == Kind::null) {
       return say(key, fmt::format("'{}' has no value", field.path),
-                 fmt::format("write {}, or remove the key", type_words(field)));
+                 fmt::format("write {}{}", type_words(field), field.required ? "" : ", or remove the key"));
     }
     switch (field.type) {
       case FieldType::object:

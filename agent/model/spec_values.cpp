@@ -33,7 +33,9 @@ tl::unexpected<Error> refuse(std::string_view text, std::string_view why, std::s
 
 Result<> check_number(const SpecField& field, std::string_view text) {
   const auto number = parse_number(text);
-  const std::string remedy = fmt::format("write a whole number from {} to {}", field.min, field.max);
+  const std::string remedy = field.min == field.max
+                                 ? fmt::format("write {}", field.min)
+                                 : fmt::format("write a whole number from {} to {}", field.min, field.max);
   if (!number || (text.size() > 1 && text.front() == '0')) return refuse(text, "is not a whole number", remedy);
   if (*number < field.min || *number > field.max) return refuse(text, "is out of range", remedy);
   return {};

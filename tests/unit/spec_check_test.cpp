@@ -64,6 +64,14 @@ const std::vector<Row>& rows() {
 
 }  // namespace
 
+TEST_CASE("hosts that share whole drives are told to raise slices") {
+  Spec spec = good();
+  spec.exports[0].slices = 1;
+  for (AllowedHost& host : spec.exports[0].allow) host.slices.reset();
+  REQUIRE_FALSE(check_spec(spec).empty());
+  CHECK_THAT(check_spec(spec).front().remedy, Catch::Matchers::Contains("raise slices to 2 or more"));
+}
+
 TEST_CASE("every contradiction is refused with its item, place and remedy") {
   for (const Row& row : rows()) {
     Spec spec = good();

@@ -84,10 +84,12 @@ TEST_CASE("a text that is wrong is refused with its place and what to write inst
        "tuning, "
        "telemetry, jobs"},
       {"version: 1\nversion: 1\n", "nvstripe.yaml:2:1: key 'version' is given twice, first in line 1; remove one of them"},
-      {"version: 2\n", "nvstripe.yaml:1:10: version: '2' is out of range; write a whole number from 1 to 1"},
-      {"version: 01\n", "nvstripe.yaml:1:10: version: '01' is not a whole number; write a whole number from 1 to 1"},
+      {"version: 2\n", "nvstripe.yaml:1:10: version: '2' is out of range; write 1"},
+      {"version: 01\n", "nvstripe.yaml:1:10: version: '01' is not a whole number; write 1"},
       {"version: \"1\"\n", "nvstripe.yaml:1:10: 'version' is text in quotes, not a number; remove the quotes"},
       {"volumes: []\n", "nvstripe.yaml:1:1: 'version' is missing; add 'version:' with 1"},
+      {"version: 1\nvolumes:\n  - name: train\n    members:\n    mount: {path: /mnt/train}\n",
+       "nvstripe.yaml:4:5: 'volumes[].members' has no value; write a map"},
       {"version: 1\nvolumes:\n",
        "nvstripe.yaml:2:1: 'volumes' has no value; write a list of maps, each with a name of its own, or "
        "remove the key"},
