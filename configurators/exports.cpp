@@ -114,11 +114,15 @@ Action serve(const SubsystemWish& wish, const Inventory& seen, const RuleState& 
     action.gives.push_back(namespace_fact(wish.nqn, one.record.nsid));
   }
   if (count > 0 && !rules.current) action.needs.push_back(rules.fact);
-  action.sentence = count == 0 ? fmt::format("put subsystem '{}' of host '{}' in order", wish.nqn, wish.host_nqn)
-                               : fmt::format("serve {} {} to host '{}' as subsystem '{}'", count,
-                                             wish.wanted->slices > 1 ? "slices" : "drives", wish.host_nqn, wish.nqn);
+  action.sentence = count == 0
+                        ? fmt::format("put subsystem '{}' of host '{}' in order", wish.nqn, wish.host_nqn)
+                        : fmt::format("serve {} {} to host '{}' as subsystem '{}'", count,
+                                      std::string(wish.wanted->slices > 1 ? "slice" : "drive") + (count == 1 ? "" : "s"),
+                                      wish.host_nqn, wish.nqn);
   action.reason = count == 0   ? "its attributes or allowed hosts are not as the spec says"
                   : first == 0 ? "the ledger says they are this host's, and they are not served now"
+                  : count == 1 ? "it is blank and was given to nobody"
+                  : first == 1 ? "1 of them is blank and was given to nobody"
                                : fmt::format("{} of them are blank and were given to nobody", first);
   return action;
 }

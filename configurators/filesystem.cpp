@@ -209,7 +209,7 @@ void add_wipe(Action& action, const VolumeSurvey& volume, const Inventory& seen)
   if (volume.wiped.empty()) return;
   action.risk = Risk::destroys_data;
   action.reason = "volume '" + volume.wanted->name + "' does not exist, " + many(volume.wiped.size(), "member") +
-                  " carry foreign data, and the spec lets that be wiped";
+                  (volume.wiped.size() == 1 ? " carries" : " carry") + " foreign data, and the spec lets that be wiped";
   for (const DeviceKey& key : volume.wiped) {
     if (const BlockDevice* device = seen.find(key)) action.destroys.push_back(destroy_line(*device));
     action.steps.emplace_back(Run{{"wipefs", "-a", DeviceRef{key}}, std::chrono::seconds(60), {0}, {key}});

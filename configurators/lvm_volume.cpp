@@ -99,7 +99,9 @@ Action create(const VolumeSurvey& volume, const Inventory& seen) {
   Action action = begin(volume, "create", seen);
   action.sentence = "make a volume group of " + many(volume.members.size(), "member") + " with one volume striped by " +
                     to_text(volume.wanted->chunk) + " for volume '" + name + "'";
-  action.reason = "volume '" + name + "' does not exist and all " + many(volume.members.size(), "member") + " are blank";
+  action.reason = "volume '" + name + "' does not exist and " +
+                  (volume.members.size() == 1 ? "its member is" : "all " + many(volume.members.size(), "member") + " are") +
+                  " blank";
   if (volume.phase == Phase::redo)
     action.reason = "making volume '" + name + "' was interrupted before its group was complete";
   action.risk = Risk::writes_blank;

@@ -184,8 +184,10 @@ ConnectionView view_connection(const ConnectionSpec& wanted, const Inventory& se
     break;
   }
   if (!out.controllers.empty()) return out;
-  if (view == nullptr || choice.transport.empty())
+  if (choice.transport.empty())
     out.missing = choice.why;
+  else if (view == nullptr)
+    out.missing = "which subsystems its target offers was not asked yet";
   else if (!view->discovered)
     out.missing = with_reason("its discovery log was not read yet", view->problem);
   else

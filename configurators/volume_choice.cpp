@@ -147,8 +147,8 @@ std::string describe(const std::vector<PassedOver>& all) {
 
 Conflict too_few(const VolumeSpec& wanted, const Pool& pool) {
   const std::string from = join(wanted.members.from, ", ");
-  const std::string need = many(wanted.members.count, "member") + " are wanted from " + from + " and " +
-                           std::to_string(pool.candidates.size()) + " can be used";
+  const std::string need = many(wanted.members.count, "member") + (wanted.members.count == 1 ? " is" : " are") +
+                           " wanted from " + from + " and " + std::to_string(pool.candidates.size()) + " can be used";
   const std::string why = pool.passed_over.empty() ? need : need + ": " + describe(pool.passed_over);
   const auto other =
       std::find_if(pool.passed_over.begin(), pool.passed_over.end(), [](const auto& one) { return one.other_host; });
@@ -199,9 +199,11 @@ void check_sizes(const VolumeSpec& wanted, const std::vector<Candidate>& chosen,
   }
   if (sizes.size() < 2) return;
   if (!wanted.members.unequal_sizes) {
-    out.conflicts.push_back(
-        volume_conflict(wanted.name, "volume.unequal_sizes", "the members differ in size: " + sizes_text(chosen),
-                        "name equal drives, or set 'unequal_sizes: trim' to use all up to the smallest"));
+    out.conflicts.push_back(volume_conflict(
+        wanted.name, "volume.unequal_sizes", "the members differ in size: " + sizes_text(chosen),
+        wanted.stack == Stack::md
+            ? "name equal drives, or set 'unequal_sizes: trim' and 'stack: lvm' to use all up to the smallest"
+            : "name equal drives, or set 'unequal_sizes: trim' to use all up to the smallest"));
   } else if (wanted.stack == Stack::md) {
     // raid0 stripes the rest of larger members in zones of its own, and mdadm cannot limit what it uses of a raid0 member.
     out.conflicts.push_back(

@@ -16,6 +16,10 @@ Result<std::vector<SpecText>> texts_of(const std::string& file) {
   return std::vector<SpecText>{SpecText{file, std::move(text)}};
 }
 
+std::string counted(std::size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
 int print_errors(const Context& context, const SpecReading& reading) {
   boost::json::array errors;
   for (const SpecError& error : reading.errors)
@@ -42,8 +46,8 @@ int config_check(const Context& context, const std::string& file) {
   const SpecReading reading = load_spec(*texts);
   const int code = print_errors(context, reading);
   if (code == kFine && context.format == Format::table)
-    fmt::print("fine: {} exports, {} connections, {} volumes\n", reading.spec.exports.size(),
-               reading.spec.connections.size(), reading.spec.volumes.size());
+    fmt::print("fine: {}, {}, {}\n", counted(reading.spec.exports.size(), "export"),
+               counted(reading.spec.connections.size(), "connection"), counted(reading.spec.volumes.size(), "volume"));
   return code;
 }
 

@@ -58,7 +58,11 @@ int devices(const Context& context, const Machine& machine) {
     if (!document) return complain(context, document.error(), kFailed);
     reply.document = std::move(*document);
   }
-  if (!print_document(context, reply.document)) print_devices(context, reply.document);
+  const std::string unavailable = text_of(reply.document, "unavailable");
+  if (print_document(context, reply.document)) return unavailable.empty() ? kFine : kFailed;
+  if (!unavailable.empty())
+    return complain(context, Error{"block devices cannot be seen: " + unavailable, "make them readable", {}}, kFailed);
+  print_devices(context, reply.document);
   return kFine;
 }
 

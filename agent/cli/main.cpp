@@ -80,7 +80,7 @@ void add_changing(CLI::App& app, Given& given, std::map<CLI::App*, Run>& runs) {
     return hold(c, given.all ? std::string("all") : named);
   };
   auto* release_command = app.add_subcommand("release", "unmount and disconnect a volume, leaving its data");
-  release_command->add_option("volume", given.volume)->required();
+  release_command->add_option("volume", given.volume, "the volume's name")->required();
   runs[release_command] = [&](const Context& c) { return release(c, given.volume); };
   runs[app.add_subcommand("revert", "undo all tuning")] = revert;
   auto* identity_command = app.add_subcommand("identity", "show who this machine is to its targets");
@@ -93,7 +93,7 @@ void add_files(CLI::App& app, Given& given, std::map<CLI::App*, Run>& runs) {
   auto* config = app.add_subcommand("config", "check and show the spec");
   config->require_subcommand(1);
   auto* check = config->add_subcommand("check", "check the spec folders, or one file");
-  check->add_option("file", given.file)->check(CLI::ExistingFile);
+  check->add_option("file", given.file, "a spec file; none: the spec folders")->check(CLI::ExistingFile);
   runs[check] = [&](const Context& c) { return config_check(c, given.file); };
   runs[config->add_subcommand("show", "print the merged spec with all values in force")] = config_show;
   runs[config->add_subcommand("schema", "print the JSON schema of the spec")] = config_schema;

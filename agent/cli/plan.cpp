@@ -64,7 +64,7 @@ void print_conflicts(const Context& context, const boost::json::value& document)
 
 void print_plan(const Context& context, const boost::json::value& document) {
   const auto& actions = list_of(document, "actions");
-  if (actions.empty() && list_of(document, "conflicts").empty()) fmt::print("nothing to do: everything is as asked\n");
+  if (actions.empty() && !has_open_conflicts(document)) fmt::print("nothing to do: everything is as asked\n");
   std::size_t number = 0;
   for (const auto& action : actions) {
     const std::string risk = text_of(action, "risk");

@@ -83,7 +83,9 @@ TEST_CASE("nothing is chosen before every connection is live and discovered, how
     if (what == 1) world.seen.targets.value()[1].discovered = false;
     if (what == 2) world.seen.targets.value().pop_back();
     CHECK(refusal(world, "volume.waits_for_connection", Standing::waiting) == "");
-    CHECK(drafts::conflict(world.draft(), "volume.waits_for_connection")->why.find("'s2'") != std::string::npos);
+    const std::string why = drafts::conflict(world.draft(), "volume.waits_for_connection")->why;
+    CHECK(why.find("'s2'") != std::string::npos);
+    CHECK(why.find("is connected over") == std::string::npos);
   }
 }
 
@@ -236,6 +238,7 @@ TEST_CASE("A-27 members of unequal size are refused without a policy, and md can
   World world;
   for (std::size_t at = 1; at <= 4; ++at) seen::blocks(world.seen)[at].size.count += 512;
   CHECK(refusal(world, "volume.unequal_sizes") == "");
+  CHECK(drafts::conflict(world.draft(), "volume.unequal_sizes")->remedy.find("'stack: lvm'") != std::string::npos);
   world.volume().members.unequal_sizes = "trim";
   CHECK(refusal(world, "volume.trim_needs_lvm") == "");
   world.volume().stack = Stack::lvm;
