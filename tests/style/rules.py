@@ -34,7 +34,8 @@ HEADERS = {
 }
 
 BAD_TYPE = re.compile(r"^\s*(?:class|struct|enum class)\s+(\w*(?:Manager|Helper|Util|Utils|Impl|Handler))\b")
-WORKPLACE = re.compile(r"/work/|COMPASS\.md|DEVELOPERS\.md|\.library")
+# Paths of one machine, and pages in capitals that the project does not have.
+WORKPLACE = re.compile(r"/(?:work|Users)/|\b(?!README\b)[A-Z]{4,}\.md\b|\.librar(?:y|ies)\b")
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
 SLEEP = re.compile(r"sleep_for|\busleep\(|\bnanosleep\(|[^\w]sleep\(")
 MAX_LINES = 400
