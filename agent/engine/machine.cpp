@@ -88,6 +88,7 @@ Result<Machine::Found> Machine::find(const Inventory& seen, const DeviceKey& key
 
 void Machine::begin_action(const Action& action) {
   held_.clear();
+  last_seen_.reset();
   looked_now_.clear();
   // One child looks at all devices that this action is going to write, side by side.
   std::vector<host::LookAsked> asked;
@@ -106,6 +107,7 @@ void Machine::begin_action(const Action& action) {
 
 void Machine::end_action() {
   held_.clear();
+  last_seen_.reset();
   looked_now_.clear();
 }
 
@@ -125,6 +127,9 @@ struct Machine::Performer {
   Result<> operator()(const Await& step) { return machine.await(step); }
 };
 
-Result<> Machine::perform(const Step& step) { return std::visit(Performer{*this}, step); }
+Result<> Machine::perform(const Step& step) {
+  if (!std::holds_alternative<RequireContent>(step)) last_seen_.reset();
+  return std::visit(Performer{*this}, step);
+}
 
 }  // namespace nvstripe

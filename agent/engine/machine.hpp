@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -68,6 +69,7 @@ class Machine : public World {
   Inventory last_;
   std::vector<Fd> held_;                                // until end_action
   std::map<std::string, host::LookAnswer> looked_now_;  // by device number, until something runs
+  std::optional<Inventory> last_seen_;                  // what all last looks in a row are judged by
 };
 
 // What a look must say for a write to be allowed; empty: it may. Pure.

@@ -177,7 +177,9 @@ Result<host::LookAnswer> Machine::look_now(const Found& found) {
 }
 
 Result<> Machine::require_content(const RequireContent& step) {
-  const Inventory seen = fresh(kDeviceFacets | FacetName::exports);
+  // Once for all of them, after their contents were read: each device is then held to what its own open node says.
+  if (!last_seen_) last_seen_ = fresh(kDeviceFacets | FacetName::exports);
+  const Inventory& seen = *last_seen_;
   TRY(const Found found, find(seen, step.device));
   const std::string what = "device '" + step.device.text + "' is not written: ";
   const std::string remedy = "see 'nvstripe devices'; nothing was changed on it";

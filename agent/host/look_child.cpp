@@ -19,10 +19,12 @@ int look_verb(const std::vector<std::string>& arguments) {
   std::atomic<std::size_t> next{0}, told{0};
   const auto work = [&] {
     for (std::size_t i = next++; i < arguments.size(); i = next++) {
-      const auto equals = arguments[i].find('=');
-      const std::string number = arguments[i].substr(0, equals);
-      const std::string path = equals == std::string::npos ? std::string() : arguments[i].substr(equals + 1);
-      tell(to_line(number, look_at(path, number)));
+      const bool held = arguments[i].starts_with(kHeld);
+      const std::string device = arguments[i].substr(held ? kHeld.size() : 0);
+      const auto equals = device.find('=');
+      const std::string number = device.substr(0, equals);
+      const std::string path = equals == std::string::npos ? std::string() : device.substr(equals + 1);
+      tell(to_line(number, look_at(path, number, held ? Depth::held : Depth::both)));
       // A thread that hangs in the kernel would keep the process from an orderly end.
       if (++told == arguments.size()) ::_exit(0);
     }

@@ -2,6 +2,7 @@
 #include "agent/host/looker.hpp"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <boost/json.hpp>
@@ -22,6 +23,8 @@ Traces traces_on_host(const std::string& device_number) {
   struct stat found {};
   if (::stat(("/run/udev/data/b" + device_number).c_str(), &found) == 0)
     traces.record_time = static_cast<std::int64_t>(found.st_mtim.tv_sec) * 1'000'000'000 + found.st_mtim.tv_nsec;
+  else if (::access("/run/udev/control", F_OK) != 0)
+    traces.record_time = kNoUdev;
   return traces;
 }
 
@@ -69,6 +72,8 @@ void set(BlockDevice& device, const LookAnswer& answer) {
   device.content = answer.content;
   device.signatures = answer.signatures;
 }
+
+Depth depth_for(const BlockDevice& device) { return device.holders.empty() ? Depth::both : Depth::held; }
 
 // What udev's record said may be shown where it names something; that it names nothing proves nothing.
 void set_not_asked(BlockDevice& device, const std::string& why) {
@@ -119,7 +124,10 @@ LookAnswers look_in_child(const std::vector<LookAsked>& devices, std::chrono::mi
   LookAnswers answers;
   if (devices.empty()) return answers;
   std::vector<std::string> arguments;
-  for (const auto& device : devices) arguments.push_back(device.device_number + "=" + device.path);
+  for (const auto& device : devices) {
+    const std::string depth(device.depth == Depth::held ? kHeld : std::string_view());
+    arguments.push_back(depth + device.device_number + "=" + device.path);
+  }
   Command command = child_command("look", deadline, arguments);
   command.on_line = [&](std::string_view line) {
     if (auto parsed = parse_line(line)) answers.insert_or_assign(parsed->first, std::move(parsed->second));
@@ -146,16 +154,27 @@ std::string not_asked(const BlockDevice& device, const Inventory& seen) {
 
 Looker::Looker() : Looker(look_in_child, traces_on_host) {}
 
-// What was found stays found while its owner writes on; udev tells when a signature goes. That nothing was found holds only
-// while nothing is written.
+// What was found stays found while its owner writes on; udev tells when a signature goes, and of a held device too often:
+// each of an array's members gets a new record when it starts. That nothing was found holds only while nothing is written.
 bool Looker::usable(const Kept& kept, const BlockDevice& device, Clock::time_point now) const {
   if (kept.diskseq != device.diskseq || now >= kept.until) return false;
+  const Depth depth = depth_for(device);
+  if (depth == Depth::held && kept.answer.look == Look::found) return true;
+  if (depth == Depth::both && kept.depth == Depth::held) return false;
   const Traces traces = traces_of_(device.device_number);
   return kept.answer.look == Look::found ? kept.traces.record_time == traces.record_time : kept.traces == traces;
 }
 
+bool Looker::waits_for_udev(const BlockDevice& device, const Traces& traces, Clock::time_point now) {
+  if (traces.record_time != 0) {
+    without_record_.erase(device.device_number);
+    return false;
+  }
+  return now < without_record_.try_emplace(device.device_number, now).first->second + kUdevPatience;
+}
+
 void Looker::keep(const BlockDevice& device, const LookAnswer& answer, Clock::time_point now, const Traces& traces) {
-  Kept kept{device.diskseq, traces, kForever, answer};
+  Kept kept{device.diskseq, depth_for(device), traces, kForever, answer};
   if (answer.look == Look::unknown) kept.until = now + kRetryUnknown;
   kept_.insert_or_assign(device.device_number, std::move(kept));
 }
@@ -175,8 +194,13 @@ void Looker::fill(Inventory& seen, Clock::time_point now) {
       set_not_asked(device, why);
     } else {
       // Taken before the look: a change during it makes the answer stale, not the next one.
-      traces[device.device_number] = traces_of_(device.device_number);
-      asked.push_back({device.device_number, "/dev/" + device.kernel_name});
+      const Traces before = traces_of_(device.device_number);
+      if (waits_for_udev(device, before, now)) {
+        set_not_asked(device, "udev has not handled it yet");
+        continue;
+      }
+      traces[device.device_number] = before;
+      asked.push_back({device.device_number, "/dev/" + device.kernel_name, depth_for(device)});
     }
   }
   if (asked.empty()) return;

@@ -17,7 +17,10 @@ namespace nvstripe::host {
 
 struct LookAsked {
   std::string device_number, path;
+  Depth depth = Depth::both;
 };
+
+inline constexpr std::string_view kHeld = "held ";  // before a child's argument that asks with Depth::held
 
 // Children's answers by device number; a device without one timed out.
 using LookAnswers = std::map<std::string, LookAnswer>;
@@ -29,9 +32,11 @@ using LookAnswers = std::map<std::string, LookAnswer>;
 // is live: a read of another controller sleeps until that comes back (law 12).
 [[nodiscard]] std::string not_asked(const BlockDevice& device, const Inventory& seen);
 
+inline constexpr std::int64_t kNoUdev = -1;
+
 // What a device leaves behind when its content changes.
 struct Traces {
-  std::int64_t record_time = 0;  // of the udev record, nanoseconds; 0: none
+  std::int64_t record_time = 0;  // of the udev record, nanoseconds; 0: none yet; kNoUdev: there is no udev to write one
   std::uint64_t sectors_written = 0;
   bool operator==(const Traces&) const = default;
 };
@@ -51,12 +56,15 @@ class Looker {
 
   // One dead drive that still counts as live may delay a look by this much, once.
   static constexpr std::chrono::seconds kDeadline{12};
+  // How long a new device waits for udev: a look before its record is there has to be made again after it.
+  static constexpr std::chrono::seconds kUdevPatience{10};
   // A device that timed out is left alone for a while.
   static constexpr std::chrono::seconds kRetryUnknown{30};
 
  private:
   struct Kept {
     std::uint64_t diskseq = 0;
+    Depth depth = Depth::both;
     Traces traces;
     std::chrono::steady_clock::time_point until;
     LookAnswer answer;
@@ -67,7 +75,11 @@ class Looker {
 
   Ask ask_;
   TracesOf traces_of_;
+  [[nodiscard]] bool waits_for_udev(const BlockDevice& device, const Traces& traces,
+                                    std::chrono::steady_clock::time_point now);
+
   std::map<std::string, Kept> kept_;
+  std::map<std::string, std::chrono::steady_clock::time_point> without_record_;  // since when, by device number
 };
 
 }  // namespace nvstripe::host

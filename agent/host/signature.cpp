@@ -79,6 +79,17 @@ Result<Opened> open_device(const std::string& path, const std::string& device_nu
   return device;
 }
 
+// libblkid reads through the page cache into buffers of its own, which O_DIRECT would refuse.
+Result<Fd> open_plain(const std::string& path, const Opened& direct) {
+  Fd plain(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat direct_node {
+  }, plain_node{};
+  if (!plain || ::fstat(direct.fd.get(), &direct_node) != 0 || ::fstat(plain.get(), &plain_node) != 0 ||
+      direct_node.st_rdev != plain_node.st_rdev)
+    return fail("the node changed while it was looked at");
+  return plain;
+}
+
 std::string value_of(blkid_probe probe, const char* name) {
   const char* text = nullptr;
   std::size_t length = 0;
@@ -174,10 +185,17 @@ LookAnswer merge_looks(const BlkidAnswer& blkid, const std::vector<Signature>& o
   return answer;
 }
 
-LookAnswer look_at(const std::string& path, const std::string& device_number, Admit admit) {
+LookAnswer look_at(const std::string& path, const std::string& device_number, Depth depth, Admit admit) {
   const auto device = open_device(path, device_number, admit);
   if (!device) return unknown(device.error().what);
   if (device->size == 0) return unknown("it has no size");
+  const auto plain = open_plain(path, *device);
+  if (!plain) return unknown(plain.error().what);
+  const BlkidAnswer libblkids = blkid_look(plain->get(), device->size);
+  if (auto answer = merge_looks(libblkids, {}); depth == Depth::held && answer.look == Look::found) {
+    answer.content = Content::data;
+    return answer;
+  }
   const auto start_size = static_cast<std::size_t>(std::min(kStartBytes, device->size));
   // The last edge begins at a multiple of 4 KiB; it ends with the device, whose size is a multiple of its own block size.
   const std::uint64_t end_offset = (device->size - std::min(kEndBytes, device->size) + kAlign - 1) / kAlign * kAlign;
@@ -186,16 +204,7 @@ LookAnswer look_at(const std::string& path, const std::string& device_number, Ad
   const auto end =
       read_range(device->fd.get(), end_offset, static_cast<std::size_t>(device->size - std::min(end_offset, device->size)));
   if (!end) return unknown(end.error().what);
-  // libblkid reads through the page cache into buffers of its own, which O_DIRECT would refuse.
-  const Fd plain(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  struct stat direct_node {
-  }, plain_node{};
-  if (!plain || ::fstat(device->fd.get(), &direct_node) != 0 || ::fstat(plain.get(), &plain_node) != 0 ||
-      direct_node.st_rdev != plain_node.st_rdev) {
-    return unknown("the node changed while it was looked at");
-  }
-  auto answer = merge_looks(blkid_look(plain.get(), device->size),
-                            own_look({0, start->span()}, {end_offset, end->span()}, device->size));
+  auto answer = merge_looks(libblkids, own_look({0, start->span()}, {end_offset, end->span()}, device->size));
   if (answer.look != Look::none) {
     answer.content = answer.look == Look::unknown ? Content::unknown : Content::data;
     return answer;

@@ -20,9 +20,13 @@ struct LookAnswer {
 
 enum class Admit { block_devices, files };  // files: tests only
 
+// held: the device is in use by an array or volume, so that nobody may take it whatever it carries. Where libblkid finds
+// something that is enough then; where it finds nothing, both looks are made all the same.
+enum class Depth { both, held };
+
 // May sleep in the kernel for as long as the device does: only children of ourselves call it (child.hpp).
 // device_number "259:3": what the node must be; empty: not compared.
-[[nodiscard]] LookAnswer look_at(const std::string& path, const std::string& device_number,
+[[nodiscard]] LookAnswer look_at(const std::string& path, const std::string& device_number, Depth depth = Depth::both,
                                  Admit admit = Admit::block_devices);
 
 // A range of a device that was read.

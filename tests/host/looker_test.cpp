@@ -39,12 +39,14 @@ Inventory machine() {
 
 struct Asked {
   std::vector<std::string> numbers;
+  std::vector<std::string> held;  // those of them that were asked with Depth::held
   LookAnswer answer{.look = Look::none, .content = Content::zero};
   Traces traces{1, 0};
   Looker looker{[this](const std::vector<LookAsked>& devices, std::chrono::milliseconds) {
                   LookAnswers answers;
                   for (const auto& device : devices) {
                     numbers.push_back(device.device_number);
+                    if (device.depth == Depth::held) held.push_back(device.device_number);
                     answers[device.device_number] = answer;
                   }
                   return answers;
@@ -52,6 +54,7 @@ struct Asked {
                 [this](const std::string&) { return traces; }};
   Inventory fill(Inventory seen, std::chrono::seconds at = 0s) {
     numbers.clear();
+    held.clear();
     looker.fill(seen, std::chrono::steady_clock::time_point(at));
     return seen;
   }
@@ -131,6 +134,37 @@ TEST_CASE("that nothing was found holds until something is written, which a cons
   asked.traces.sectors_written = 800;
   asked.fill(machine());
   CHECK(asked.numbers.empty());
+}
+
+TEST_CASE("a new device is looked at when udev has handled it, or has not for long, or is not there") {
+  Asked asked;
+  asked.traces.record_time = 0;
+  const auto seen = asked.fill(machine(), 100s);
+  CHECK(asked.numbers.empty());
+  CHECK(seen.find({"nvme:nvme1n1"})->look_reason == "udev has not handled it yet");
+  asked.fill(machine(), 111s);
+  CHECK(asked.numbers.size() == 3);
+  asked.looker.forget_all();
+  asked.traces.record_time = kNoUdev;
+  asked.fill(machine(), 112s);
+  CHECK(asked.numbers.size() == 3);
+}
+
+TEST_CASE("a member is looked at once while its array holds it, and wholly when it is let go") {
+  Asked asked;
+  asked.fill(machine());
+  auto stacked = machine();
+  stacked.blocks.value()[1].holders = {{"md:1"}};
+  asked.traces = {2, 8};
+  asked.answer = {.look = Look::found, .content = Content::data, .signatures = {{"linux_raid_member", "u", ""}}};
+  asked.fill(stacked);
+  CHECK(asked.held == Numbers{"259:1"});
+  asked.traces.record_time = 3;
+  asked.fill(stacked);
+  CHECK(asked.numbers == Numbers{"259:2", "9:127"});
+  asked.fill(machine());
+  CHECK(asked.numbers == Numbers{"259:1"});
+  CHECK(asked.held.empty());
 }
 
 TEST_CASE("an answer survives its line, odd labels included") {

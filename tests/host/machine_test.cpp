@@ -38,6 +38,7 @@ struct Told {
   Inventory seen;
   host::TapeRunner tape{{}};
   host::LookAnswers kept;  // answers of the looker
+  int observed = 0;
   Folder folder;
 
   Told() {
@@ -50,9 +51,12 @@ struct Told {
     MachineParts parts;
     parts.reader = std::make_unique<NoReader>();
     parts.runner = &tape;
-    parts.looker =
-        host::Looker([this](const auto&, auto) { return kept; }, [](const std::string&) { return host::Traces{}; });
+    parts.looker = host::Looker([this](const auto&, auto) { return kept; },
+                                [](const std::string&) {
+                                  return host::Traces{1, 0};
+                                });
     parts.observe = [this](const host::Reader&, const Spec&, FacetSet, Inventory& out) {
+      ++observed;
       const auto records = out.records;
       out = seen;
       out.records = records;
@@ -107,6 +111,18 @@ TEST_CASE("a regular file in the place of a device node is never handed to a pro
   put(told.folder / "dev/md127", "");
   CHECK(says(machine->perform(Run{{"mkfs.xfs", DeviceRef{{"md:1"}}}}), "is not a block device"));
   CHECK(says(machine->perform(RequireContent{{"md:1"}, 4, {}, false}), "is not a block device"));
+}
+
+TEST_CASE("last looks in a row are judged by one look at the machine, and by a new one after any other step") {
+  Told told;
+  auto machine = told.machine("> [\"systemctl\",\"daemon-reload\"]\n= 0\n");
+  const RequireContent require{{"md:2"}, 4, {}, false};
+  CHECK(says(machine->perform(require), "'md:2' is not there"));
+  CHECK(says(machine->perform(require), "'md:2' is not there"));
+  CHECK(told.observed == 1);
+  CHECK(machine->perform(Run{{"systemctl", "daemon-reload"}}).has_value());
+  CHECK(says(machine->perform(require), "'md:2' is not there"));
+  CHECK(told.observed == 2);
 }
 
 TEST_CASE("a device that is gone, or whose key two devices have, is not used") {

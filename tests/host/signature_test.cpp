@@ -28,7 +28,7 @@ std::string image(const Folder& folder, std::uint64_t size,
   return path;
 }
 
-LookAnswer look(const std::string& path) { return look_at(path, "", Admit::files); }
+LookAnswer look(const std::string& path) { return look_at(path, "", Depth::both, Admit::files); }
 
 std::string little(std::uint64_t value, std::size_t count) {
   std::string text;
