@@ -92,28 +92,23 @@ bool explained_by(const Signature& signature, const BlockDevice& device, const V
 
 }  // namespace
 
-std::vector<std::string> volume_names(const Spec& spec, const Inventory& seen) {
-  std::vector<std::string> names;
-  for (const VolumeSpec& volume : spec.volumes) names.push_back(volume.name);
-  for (const VolumeRecord& record : seen.records.value().volumes) names.push_back(record.name);
-  std::sort(names.begin(), names.end());
-  names.erase(std::unique(names.begin(), names.end()), names.end());
-  return names;
-}
-
 bool is_our_array(std::string_view uuid, const Spec& spec, const Inventory& seen) {
   const auto parsed = parse_uuid(uuid);
   if (!parsed || seen.host().is_none()) return false;
-  const auto names = volume_names(spec, seen);
-  return std::any_of(names.begin(), names.end(),
-                     [&](const std::string& name) { return derived_from(*parsed, seen.host(), "array", name); });
+  const auto derived = [&](const auto& volume) { return derived_from(*parsed, seen.host(), "array", volume.name); };
+  const auto& records = seen.records.value().volumes;
+  return std::any_of(records.begin(), records.end(), derived) ||
+         std::any_of(spec.volumes.begin(), spec.volumes.end(), derived);
 }
 
 bool is_our_group(std::string_view vg, const Spec& spec, const Inventory& seen) {
   if (vg.starts_with("nvx_")) return slice_group_of_a_drive(vg, seen);
   const auto volume = volume_of_group(vg);
-  const auto names = volume_names(spec, seen);
-  if (!volume || std::find(names.begin(), names.end(), *volume) == names.end()) return false;
+  const auto named = [&](const auto& one) { return one.name == *volume; };
+  const auto& records = seen.records.value().volumes;
+  if (!volume ||
+      (std::none_of(records.begin(), records.end(), named) && std::none_of(spec.volumes.begin(), spec.volumes.end(), named)))
+    return false;
   const LvmGroup* group = find_group(vg, seen);
   if (group == nullptr) return true;  // about to be made
   const auto id = parse_uuid(tag_value(group->tags, "nvstripe.id"));

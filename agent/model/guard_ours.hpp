@@ -14,7 +14,6 @@ namespace nvstripe::guard {
 
 inline constexpr std::string_view kOurSubsystems = "nqn.2026-11.io.nvstripe:";
 
-[[nodiscard]] std::vector<std::string> volume_names(const Spec& spec, const Inventory& seen);  // of the spec and the records
 [[nodiscard]] bool is_our_group(std::string_view vg, const Spec& spec, const Inventory& seen);
 [[nodiscard]] bool is_our_unit(std::string_view unit, const Spec& spec, const Inventory& seen);
 [[nodiscard]] bool is_our_mount_path(std::string_view path, const Spec& spec, const Inventory& seen);
