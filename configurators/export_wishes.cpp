@@ -87,7 +87,7 @@ void tell_passed_over(const ExportSpec& wanted, const LocalDrives& drives, const
   if (have == 0 || wanted.devices.count) {
     const std::string asked = wanted.devices.count ? fmt::format("{} of {}", have, *wanted.devices.count) : "no";
     conflicts.push_back(conflict_of(wanted, Standing::waiting, "export.no_drive",
-                                    fmt::format("{} usable local SSDs that match are there", asked),
+                                    fmt::format("{} local SSDs that match and may be used are there", asked),
                                     "see 'nvstripe devices' for the reasons"));
   }
 }

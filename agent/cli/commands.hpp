@@ -31,7 +31,8 @@ int identity_adopt(const Context& context);
 int bundle(const Context& context, const std::string& file);
 
 // Tables that two commands print.
-void print_plan(const Context& context, const boost::json::value& document);
+// `devices` is the answer of GET /v1/devices, so that drives which are written to are named as a person knows them.
+void print_plan(const Context& context, const boost::json::value& document, const boost::json::value& devices = nullptr);
 void print_conflicts(const Context& context, const boost::json::value& document);
 [[nodiscard]] bool has_open_conflicts(const boost::json::value& document);  // others than notes
 [[nodiscard]] int plan_exit_code(const boost::json::value& document);

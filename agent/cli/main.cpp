@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include "agent/api/client.hpp"
+#include "agent/base/text.hpp"
 #include "agent/base/units.hpp"
 #include "agent/cli/commands.hpp"
 
@@ -35,7 +36,7 @@ Context context_of(const Given& given) {
 void add_machine(CLI::App* command, Given& given) {
   command->add_option("--host", given.machine.host, "a captured machine: a folder laid out like / or a .tree file")
       ->check(CLI::ExistingPath);
-  command->add_option("--spec", given.machine.spec, "plan for this spec file instead of the one in force")
+  command->add_option("--spec", given.machine.spec, "follow this spec file instead of the one in force")
       ->check(CLI::ExistingFile);
 }
 
@@ -102,6 +103,10 @@ void add_files(CLI::App& app, Given& given, std::map<CLI::App*, Run>& runs) {
   runs[bundle_command] = [&](const Context& c) { return bundle(c, given.file); };
 }
 
+bool has_command(const CLI::App& app, const std::string& name) {
+  return !app.get_subcommands([&](const CLI::App* one) { return one->check_name(name); }).empty();
+}
+
 CLI::App* deepest(CLI::App* app) {
   const auto chosen = app->get_subcommands();
   return chosen.empty() ? app : deepest(chosen.front());
@@ -112,6 +117,9 @@ CLI::App* deepest(CLI::App* app) {
 int main(int argc, char** argv) {
   CLI::App app("nvstripe: NVMe drives, local and remote, as one striped and mounted volume");
   app.set_version_flag("--version", NVSTRIPE_VERSION);
+  app.footer(
+      "exit codes: 0 fine, 1 failed, 2 degraded or conflicts, 3 changes pending (plan), 4 not permitted,\n"
+      "            5 agent not reachable, 64 usage");
   app.require_subcommand(1);
   app.fallthrough();
   Given given;
@@ -121,6 +129,10 @@ int main(int argc, char** argv) {
   add_reading(app, given, runs);
   add_changing(app, given, runs);
   add_files(app, given, runs);
+  if (argc > 1 && argv[1][0] != '-' && !has_command(app, argv[1]))
+    return complain(
+        Context{},
+        nvstripe::Error{"there is no command '" + nvstripe::printable(argv[1]) + "'", "see 'nvstripe --help'", {}}, kUsage);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -2,7 +2,9 @@
 // be destroyed. Nothing is done.
 #include <fmt/core.h>
 #include <algorithm>
+#include <map>
 
+#include "agent/api/routes.hpp"
 #include "agent/api/spec_files.hpp"
 #include "agent/cli/captured.hpp"
 #include "agent/cli/commands.hpp"
@@ -39,6 +41,27 @@ Reply plan_of_agent(const Context& context, const Machine& machine) {
   return reply;
 }
 
+using Drives = std::map<std::string, std::string>;  // key → what a person knows it by
+
+Drives drives_of(const boost::json::value& devices) {
+  Drives drives;
+  for (const auto& device : list_of(devices, "devices")) {
+    std::string words = text_of(device, "kernel_name") + ", " + size_text(number_of(device, "size"));
+    for (const char* field : {"model", "serial"}) {
+      if (const std::string value = text_of(device, field); !value.empty()) words += ", " + (field + (" " + value));
+    }
+    drives[text_of(device, "key")] = words;
+  }
+  return drives;
+}
+
+void print_written(const boost::json::value& action, const Drives& drives) {
+  for (const auto& key : list_of(action, "writes")) {
+    const auto known = key.is_string() ? drives.find(std::string(key.as_string())) : drives.end();
+    if (known != drives.end()) fmt::print("     writes to {}\n", known->second);
+  }
+}
+
 }  // namespace
 
 bool has_open_conflicts(const boost::json::value& document) {
@@ -62,7 +85,8 @@ void print_conflicts(const Context& context, const boost::json::value& document)
   }
 }
 
-void print_plan(const Context& context, const boost::json::value& document) {
+void print_plan(const Context& context, const boost::json::value& document, const boost::json::value& devices) {
+  const Drives drives = drives_of(devices);
   const auto& actions = list_of(document, "actions");
   if (actions.empty() && !has_open_conflicts(document)) fmt::print("nothing to do: everything is as asked\n");
   std::size_t number = 0;
@@ -71,6 +95,7 @@ void print_plan(const Context& context, const boost::json::value& document) {
     const Colour colour = risk == "destroys_data" ? Colour::bad : (risk == "disruptive" ? Colour::warn : Colour::plain);
     fmt::print("{:3}. {}{}\n     because {}\n", ++number, text_of(action, "sentence"),
                paint(context, colour, risk_note(risk)), text_of(action, "reason"));
+    print_written(action, drives);
     for (const auto& line : list_of(action, "destroys"))
       if (line.is_string()) fmt::print("     destroys {}\n", std::string_view(line.as_string()));
   }
@@ -81,15 +106,18 @@ void print_plan(const Context& context, const boost::json::value& document) {
 
 int plan(const Context& context, const Machine& machine) {
   Reply reply;
+  boost::json::value devices;
   if (machine.host.empty()) {
     reply = plan_of_agent(context, machine);
     if (reply.exit_code != kFine) return reply.exit_code;
+    if (context.format == Format::table) devices = ask(context, "GET", "/v1/devices").document;
   } else {
     const auto captured = look_at(machine);
     if (!captured) return complain(context, captured.error(), exit_code_for(captured.error()));
     reply.document = json::plan_document(make_plan(captured->spec, captured->seen));
+    if (auto listed = json::parse(api::devices_json(captured->seen))) devices = std::move(*listed);
   }
-  if (!print_document(context, reply.document)) print_plan(context, reply.document);
+  if (!print_document(context, reply.document)) print_plan(context, reply.document, devices);
   return plan_exit_code(reply.document);
 }
 

@@ -1,6 +1,9 @@
 // Owns JSON text itself: strict parsing, printing for programs and for people, and the same content as YAML.
 #include "agent/model/json.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include <fmt/format.h>
 #include <boost/json.hpp>
 
@@ -35,6 +38,14 @@ void print(const boost::json::value& value, std::size_t indent, std::string& out
   }
 }
 
+// A key is left bare where no reader takes it for anything but text: YAML 1.1 reads `on`, `y` or `null` otherwise.
+std::string yaml_key(std::string_view key) {
+  constexpr std::array<std::string_view, 8> kWords{"y", "n", "yes", "no", "on", "off", "true", "false"};
+  const bool plain = !key.empty() && key.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == key.npos &&
+                     key.front() >= 'a' && key != "null" && std::find(kWords.begin(), kWords.end(), key) == kWords.end();
+  return plain ? std::string(key) : boost::json::serialize(boost::json::string_view(key.data(), key.size()));
+}
+
 // Every text is written with double quotes, as JSON does: plain YAML would read `no`, `1.0` or `~` as something else.
 void print_yaml(const boost::json::value& value, std::size_t indent, std::string& out);
 
@@ -52,7 +63,7 @@ void print_yaml_item(const boost::json::value& item, std::size_t indent, std::st
 void print_yaml(const boost::json::value& value, std::size_t indent, std::string& out) {
   if (const auto* object = value.if_object(); object != nullptr && !object->empty()) {
     for (const auto& pair : *object) {
-      out.append(indent, ' ').append(boost::json::serialize(pair.key())).append(":");
+      out.append(indent, ' ').append(yaml_key(std::string_view(pair.key()))).append(":");
       print_yaml_item(pair.value(), indent + 2, out);
     }
   } else if (const auto* array = value.if_array(); array != nullptr && !array->empty()) {

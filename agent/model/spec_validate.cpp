@@ -96,7 +96,10 @@ class Walk {
 
   bool expect(const YamlNode& node, const SpecField& field, Kind kind) {
     if (node.kind == kind) return true;
-    say(node, fmt::format("'{}' is {}", field.path, kind_words(node)), fmt::format("write {}", type_words(field)));
+    const bool bare = field.type == FieldType::words && node.kind == Kind::scalar;  // `from: s1`
+    say(node, fmt::format("'{}' is {}", field.path, kind_words(node)),
+        bare ? fmt::format("write {}: [{}]", last_part(field.path), printable(node.text))
+             : fmt::format("write {}", type_words(field)));
     return false;
   }
 

@@ -191,9 +191,10 @@ TEST_CASE("an event carries its data as an object, and odd data as text") {
   CHECK(json::events_document({event}).at("events").as_array().size() == 1);
 }
 
-TEST_CASE("YAML output quotes every text, so that no reader takes it for something else") {
-  const boost::json::value value = {{"a", {{"b", "no"}, {"c", {1, "010"}}}}, {"empty", boost::json::array()}};
-  CHECK(json::yaml_text(value) == "\"a\":\n  \"b\": \"no\"\n  \"c\":\n    - 1\n    - \"010\"\n\"empty\": []\n");
+TEST_CASE(
+    "YAML output quotes every text, and keys that read as something else, so that no reader takes it for something else") {
+  const boost::json::value value = {{"a", {{"b", "no"}, {"on", {1, "010"}}}}, {"a-b", boost::json::array()}};
+  CHECK(json::yaml_text(value) == "a:\n  b: \"no\"\n  \"on\":\n    - 1\n    - \"010\"\n\"a-b\": []\n");
 }
 
 }  // namespace nvstripe

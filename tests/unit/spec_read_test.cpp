@@ -97,6 +97,8 @@ TEST_CASE("a text that is wrong is refused with its place and what to write inst
        "nvstripe.yaml:2:10: 'volumes' is a map; write a list of maps, each with a name of its own"},
       {"version: 1\nvolumes: [train]\n",
        "nvstripe.yaml:2:11: 'volumes' holds a single value; write a map, '- key: value', for each"},
+      {"version: 1\nvolumes:\n  - {name: t, members: {from: s1, count: 2}, mount: {path: /mnt/t}}\n",
+       "nvstripe.yaml:3:31: 'volumes[].members.from' is a single value; write from: [s1]"},
       {"version: 1\ntuning: on\n", "nvstripe.yaml:2:9: 'tuning' is a single value; write a map"},
       {"version: 1\ntuning: {profile: yes}\n",
        "nvstripe.yaml:2:19: tuning.profile: 'yes' is not one of auto, off; write auto or off"},
