@@ -68,6 +68,7 @@ void read_modules(const host::Reader& reader, Kernel& kernel, Inventory& seen) {
   const auto available = reader.file(folder + "modules.dep");
   const auto builtin = reader.file(folder + "modules.builtin");
   const std::vector<std::string> inside = builtin ? names_in(*builtin) : std::vector<std::string>{};
+  kernel.modules_listed = available || !reader.captured();  // a live kernel without the file loads none
   if (available)
     kernel.modules_available = names_in(*available);
   else

@@ -1,8 +1,11 @@
 // Owns the look at mounts, swap, fstab and the mount points of the spec. Reads tables of the kernel; never touches what is
 // mounted beyond the attributes of its root, since the drive below it may be dead.
 #include <algorithm>
+#include <set>
+#include <tuple>
 
 #include "agent/base/text.hpp"
+#include "agent/model/guard_ours.hpp"
 #include "collectors/collectors.hpp"
 #include "collectors/look.hpp"
 
@@ -114,6 +117,39 @@ std::string name_of(const host::Reader& reader, std::string_view table, std::uin
   return std::to_string(id);
 }
 
+// nsswitch.conf(5): whether nothing but local files names accounts here ("systemd" adds only those of running services).
+bool only_local_accounts(const host::Reader& reader, std::string_view database) {
+  const auto text = reader.file("/etc/nsswitch.conf");
+  if (!text) return false;
+  for (const std::string_view line : split(*text, '\n')) {
+    const std::vector<std::string_view> fields = words(line.substr(0, line.find('#')));
+    if (fields.empty() || fields[0] != std::string(database) + ":") continue;
+    return std::all_of(fields.begin() + 1, fields.end(), [](std::string_view source) {
+      return source == "files" || source == "compat" || source == "systemd";
+    });
+  }
+  return false;
+}
+
+// Whether the account surely is not there; what a directory service may know is not said to be absent.
+bool surely_no_account(const host::Reader& reader, const std::string& name, const std::string& database) {
+  if (parse_number(name) || !only_local_accounts(reader, database)) return false;
+  const auto text = reader.file("/etc/" + database);
+  if (!text) return false;
+  const std::vector<std::string_view> lines = split(*text, '\n');
+  return std::none_of(lines.begin(), lines.end(), [&](std::string_view line) { return has_prefix(line, name + ":"); });
+}
+
+void look_for_accounts(const host::Reader& reader, const Spec& spec, Mounts& mounts) {
+  std::set<std::string> missing;
+  for (const VolumeSpec& volume : spec.volumes) {
+    const auto& [owner, group] = std::tie(volume.mount.owner, volume.mount.group);
+    if (owner && surely_no_account(reader, *owner, "passwd")) missing.insert("user " + *owner);
+    if (group && surely_no_account(reader, *group, "group")) missing.insert("group " + *group);
+  }
+  mounts.no_accounts.assign(missing.begin(), missing.end());
+}
+
 std::string octal(unsigned mode) {
   std::string text;
   for (int shift = 9; shift >= 0; shift -= 3) text += static_cast<char>('0' + ((mode >> static_cast<unsigned>(shift)) & 7u));
@@ -137,6 +173,18 @@ void look_at_mount_points(const host::Reader& reader, const Spec& spec, Mounts& 
   }
 }
 
+// Asked for what is not mounted only: there a start comes next.
+void ask_for_units(const host::Reader& reader, Mounts& mounts) {
+  std::vector<std::string> units;
+  for (const auto& [path, kind] : mounts.path_kinds) units.push_back(guard::mount_unit_name(path));
+  if (units.empty()) return;
+  const auto answer = reader.output("systemd.not_loaded", units);
+  if (!answer) return;  // then each is taken for loaded
+  for (const std::string_view line : split(*answer, '\n')) {
+    if (!line.empty()) mounts.units_not_loaded.emplace_back(line);
+  }
+}
+
 }  // namespace
 
 void observe_mounts(const host::Reader& reader, const Spec& spec, Inventory& seen) {
@@ -155,6 +203,8 @@ void observe_mounts(const host::Reader& reader, const Spec& spec, Inventory& see
   mounts.swaps = std::move(*swaps);
   mounts.fstab_paths = read_fstab(reader, seen);
   look_at_mount_points(reader, spec, mounts);
+  look_for_accounts(reader, spec, mounts);
+  ask_for_units(reader, mounts);
   seen.mounts = Facet<Mounts>::known(std::move(mounts));
 }
 

@@ -133,14 +133,6 @@ std::string not_seen(const ExportSpec& wanted, const Inventory& seen) {
   return rdma && !seen.rdma.is_known() ? "cannot see RDMA devices: " + seen.rdma.reason() : std::string();
 }
 
-bool has_module(const Inventory& seen, const std::string& name) {
-  const Kernel& kernel = seen.kernel.value();
-  const auto in = [&](const std::vector<std::string>& names) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-  };
-  return in(kernel.modules_loaded) || in(kernel.modules_available);
-}
-
 }  // namespace
 
 Draft export_ports(const Spec& spec, const Inventory& seen) {
@@ -157,7 +149,7 @@ Draft export_ports(const Spec& spec, const Inventory& seen) {
     draft.conflicts.insert(draft.conflicts.end(), listening.conflicts.begin(), listening.conflicts.end());
     for (const std::string& transport : wanted.transports) {
       const std::string module = "nvmet_" + transport;
-      if (!has_module(seen, module))
+      if (seen.kernel.value().lacks_module(module))
         draft.conflicts.push_back(conflict_of(wanted, Standing::refused, "export.no_module",
                                               fmt::format("this kernel has no module '{}'", module),
                                               fmt::format("install it, or leave '{}' out of 'transports'", transport)));
@@ -167,7 +159,7 @@ Draft export_ports(const Spec& spec, const Inventory& seen) {
                                    [](const NamespaceWish& one) { return one.problem.empty(); });
       if (wish.wanted != &wanted || !any) continue;
       for (const PortAddress& address : listening.addresses) {
-        if (has_module(seen, "nvmet_" + address.trtype)) offer(wish, seen, address, draft);
+        if (!seen.kernel.value().lacks_module("nvmet_" + address.trtype)) offer(wish, seen, address, draft);
       }
     }
   }

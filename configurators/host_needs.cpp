@@ -25,22 +25,14 @@ std::vector<Conflict> missing_programs(const VolumeSurvey& volume, const Invento
   return out;
 }
 
-bool lists(const std::vector<std::string>& modules, std::string_view name) {
-  return std::any_of(modules.begin(), modules.end(), [&](std::string module) {
-    std::replace(module.begin(), module.end(), '-', '_');
-    return module == name;
-  });
-}
-
 }  // namespace
 
 std::vector<Conflict> missing_of_host(const VolumeSurvey& volume, const Inventory& seen) {
   std::vector<Conflict> out = missing_programs(volume, seen);
   const Kernel& kernel = seen.kernel.value();
-  if (kernel.modules_loaded.empty() && kernel.modules_available.empty()) return out;  // captured in part: not known
   for (const std::string_view name :
        {std::string_view("xfs"), std::string_view(volume.stack == Stack::md ? "raid0" : "dm_mod")}) {
-    if (lists(kernel.modules_loaded, name) || lists(kernel.modules_available, name)) continue;
+    if (!kernel.lacks_module(name)) continue;
     out.push_back(volume_conflict(volume.wanted->name, "host.kernel_feature_missing",
                                   "kernel '" + kernel.release + "' has no module '" + std::string(name) + "'",
                                   "install the modules of the running kernel, or boot one that has them"));

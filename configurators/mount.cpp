@@ -85,8 +85,10 @@ void add_start(Action& action, const VolumeSurvey& volume, const Inventory& seen
   const UnitFile* unit = find_unit(seen, unit_name(path));
   if (unit == nullptr || unit->text != unit_text(volume))
     action.steps.emplace_back(PutFile{unit_path(path), unit_text(volume)});
-  // Also when the file is right already: a crash between the two leaves systemd with the older text.
-  action.steps.emplace_back(daemon_reload());
+  // Also when the file is right already: a crash between the two leaves systemd with the older text, which it keeps for as
+  // long as it has the unit in memory.
+  const auto& fresh = seen.mounts.value().units_not_loaded;
+  if (std::find(fresh.begin(), fresh.end(), unit_name(path)) == fresh.end()) action.steps.emplace_back(daemon_reload());
   Run start{{"systemctl", "start", unit_name(path)}};
   start.deadline = std::chrono::seconds(100);
   action.steps.emplace_back(std::move(start));
@@ -205,6 +207,15 @@ void plan_one(const VolumeSurvey& volume, const Inventory& seen, Draft& out) {
   out.actions.push_back(at.empty() ? start(volume, seen) : move(volume, at, seen));
 }
 
+void check_account(const VolumeSurvey& volume, const std::string& kind, const std::optional<std::string>& name,
+                   const Inventory& seen, std::vector<Conflict>& out) {
+  const auto& unknown = seen.mounts.value().no_accounts;
+  if (!name || std::find(unknown.begin(), unknown.end(), kind + " " + *name) == unknown.end()) return;
+  out.push_back(in_the_way(volume, "mount.no_account",
+                           "is to belong to " + kind + " '" + printable(*name) + "', which is not on this machine",
+                           "create it, or correct 'mount' of the volume", Standing::waiting));
+}
+
 }  // namespace
 
 bool is_taken(const std::string& path, const VolumeSurvey& volume, const Inventory& seen) {
@@ -239,6 +250,13 @@ std::vector<Conflict> mount_conflicts(const VolumeSurvey& volume, const Inventor
   } else if (kind->second == "not_a_folder") {
     out.push_back(in_the_way(volume, "mount.not_a_folder", "is not a folder", "remove it, or choose another path"));
   }
+  return out;
+}
+
+std::vector<Conflict> account_conflicts(const VolumeSurvey& volume, const Inventory& seen) {
+  std::vector<Conflict> out;
+  check_account(volume, "user", volume.wanted->mount.owner, seen, out);
+  check_account(volume, "group", volume.wanted->mount.group, seen, out);
   return out;
 }
 

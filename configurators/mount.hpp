@@ -26,6 +26,9 @@ namespace nvstripe::configure {
 // What stands in the way of mounting at the wanted path; asked before anything is written as well.
 [[nodiscard]] std::vector<Conflict> mount_conflicts(const VolumeSurvey& volume, const Inventory& seen);
 
+// The owner or group asked for that surely is not on this machine; asked before the volume is made.
+[[nodiscard]] std::vector<Conflict> account_conflicts(const VolumeSurvey& volume, const Inventory& seen);
+
 [[nodiscard]] Draft plan_mount(const Spec& spec, const Inventory& seen);
 
 }  // namespace nvstripe::configure

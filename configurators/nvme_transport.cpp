@@ -23,19 +23,6 @@ const TargetView* find_target(const Inventory& seen, const std::string& connecti
   return nullptr;
 }
 
-// An unknown list of modules (a machine captured in part) is no evidence that one is missing.
-bool lacks_module(const Inventory& seen, std::string_view name) {
-  const Kernel& kernel = seen.kernel.value();
-  if (kernel.modules_loaded.empty() && kernel.modules_available.empty()) return false;
-  const auto has = [&](const std::vector<std::string>& modules) {
-    return std::any_of(modules.begin(), modules.end(), [&](std::string module) {
-      std::replace(module.begin(), module.end(), '-', '_');
-      return module == name;
-    });
-  };
-  return !has(kernel.modules_loaded) && !has(kernel.modules_available);
-}
-
 const RdmaDevice* active_rdma(const Inventory& seen, const std::string& local_address) {
   const RdmaDevice* any = nullptr;
   for (const RdmaDevice& device : seen.rdma.value()) {
@@ -56,7 +43,7 @@ std::string with_reason(std::string text, const std::string& reason) { return re
 
 // Why rdma cannot be had here; empty: it can.
 std::string obstacle_to_rdma(const ConnectionSpec& wanted, const TargetView& view, const Inventory& seen) {
-  if (lacks_module(seen, "nvme_rdma")) return "this kernel has no nvme-rdma";
+  if (seen.kernel.value().lacks_module("nvme_rdma")) return "this kernel has no nvme-rdma";
   if (active_rdma(seen, view.local_address) == nullptr) {
     const std::string where = view.local_address.empty() ? "" : " with address '" + view.local_address + "'";
     return "no RDMA device" + where + " is active here";
@@ -70,7 +57,7 @@ std::string obstacle_to_rdma(const ConnectionSpec& wanted, const TargetView& vie
 }
 
 std::string obstacle_to_tcp(const ConnectionSpec& wanted, const TargetView& view, const Inventory& seen) {
-  if (lacks_module(seen, "nvme_tcp")) return "this kernel has no nvme-tcp";
+  if (seen.kernel.value().lacks_module("nvme_tcp")) return "this kernel has no nvme-tcp";
   if (view.discovered && !wanted.subsystem && !view.subsystems.empty() && !offers(view, "tcp")) {
     return "the target does not offer tcp";
   }
@@ -156,7 +143,8 @@ TransportChoice choose_transport(const ConnectionSpec& wanted, const Inventory& 
             "'" + printable(active_rdma(seen, view->local_address)->name) + "' is active and the target answers over rdma",
             false};
   }
-  const bool rdma_possible = active_rdma(seen, view->local_address) != nullptr && !lacks_module(seen, "nvme_rdma");
+  const bool rdma_possible =
+      active_rdma(seen, view->local_address) != nullptr && !seen.kernel.value().lacks_module("nvme_rdma");
   if (rdma_possible && unsettled(view->rdma)) return {"", "the check of rdma is under way", true};
   if (no_tcp.empty()) return {"tcp", no_rdma, false};
   return {"", no_rdma + "; " + no_tcp, unsettled(view->tcp)};

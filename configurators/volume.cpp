@@ -288,6 +288,7 @@ void choose(VolumeSurvey& out, const Context& in, const std::set<DeviceKey>& tak
 void check_way(VolumeSurvey& out, const Context& in) {
   for (Conflict& found : missing_of_host(out, in.seen)) out.conflicts.push_back(std::move(found));
   for (Conflict& found : mount_conflicts(out, in.seen)) out.conflicts.push_back(std::move(found));
+  for (Conflict& found : account_conflicts(out, in.seen)) out.conflicts.push_back(std::move(found));
   const bool stops = std::any_of(out.conflicts.begin(), out.conflicts.end(),
                                  [](const Conflict& one) { return one.standing != Standing::note; });
   if (stops) out.phase = Phase::blocked;

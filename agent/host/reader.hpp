@@ -49,7 +49,8 @@ class Reader {
 // Runs the named program of tools.hpp with a deadline and answers its standard output.
 using RunProgram = std::function<Result<std::string>(std::string_view command, const std::vector<std::string>& devices)>;
 
-// "ip.addr" is answered without a program, from getifaddrs(3), in the form of `ip -j addr`.
+// Two are answered without a program: "ip.addr" from getifaddrs(3), in the form of `ip -j addr`; "systemd.not_loaded" by
+// PID 1: those of the units named in place of devices that it has not in memory, one a line.
 [[nodiscard]] std::unique_ptr<Reader> live_reader(RunProgram run = {});
 // A folder or a .tree file; its format is described in docs/host-tree.md.
 [[nodiscard]] Result<std::unique_ptr<Reader>> captured_reader(const std::string& path);

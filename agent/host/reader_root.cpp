@@ -137,6 +137,7 @@ class RootReader final : public Reader {
   Result<std::string> output(std::string_view command, const std::vector<std::string>& devices) const override {
     if (captured_) return file("/cmd/" + std::string(command));
     if (command == "ip.addr") return live_addresses();
+    if (command == "systemd.not_loaded") return live_units_not_loaded(devices);
     if (!run_) return fail_errno("cannot run '" + std::string(command) + "'", ENOENT);
     return run_(command, devices);
   }

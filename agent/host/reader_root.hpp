@@ -2,6 +2,7 @@
 #pragma once
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "agent/host/reader.hpp"
 
@@ -11,5 +12,7 @@ namespace nvstripe::host {
 
 // This machine's addresses in the form of `ip -j addr`: [{"ifname", "addr_info": [{"family", "local", "prefixlen"}]}].
 [[nodiscard]] Result<std::string> live_addresses();
+// Those of the units that PID 1 has not in memory, one a line. Bounded: it answers nothing while it reloads.
+[[nodiscard]] Result<std::string> live_units_not_loaded(const std::vector<std::string>& units);
 
 }  // namespace nvstripe::host

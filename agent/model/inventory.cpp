@@ -50,6 +50,13 @@ const MdArray* Inventory::find_array(const std::string& uuid) const {
   return nullptr;
 }
 
+bool Kernel::lacks_module(std::string_view name) const {
+  const auto in = [&](const std::vector<std::string>& names) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  return modules_listed && !in(modules_loaded) && !in(modules_available);
+}
+
 Uuid Inventory::host() const {
   if (const auto& recorded = records.value().identity) return recorded->host;
   const HostIdentity& found = identity.value();

@@ -173,6 +173,9 @@ struct Mounts {
   std::vector<std::string> fstab_paths;  // mount points named in /etc/fstab
   std::map<std::string, std::string>
       path_kinds;  // mount points of the spec: "absent", "empty", "mount_point_of_ours", "full", "not_a_folder"
+  std::vector<std::string> no_accounts;  // "user trainer", "group ml": named by the spec, and nothing here knows them
+  // Mount units of the spec that PID 1 has not in memory: starting one reads its file, without a daemon-reload before.
+  std::vector<std::string> units_not_loaded;
   bool operator==(const Mounts&) const = default;
 };
 struct UnitFile {
@@ -204,8 +207,11 @@ struct Kernel {
   Bytes memory;
   std::vector<std::string> modules_loaded, modules_available;  // only the ones asked about; built-in counts as loaded
   std::vector<std::string> fabrics_options;                    // what /dev/nvme-fabrics lists
+  bool modules_listed = true;  // false: which can be loaded could not be seen (a machine captured in part)
   bool fabrics_node = false;
   std::map<std::string, std::string> module_parameters;  // "nvme_core.multipath" → "Y"
+  // Neither loaded, nor built in, nor to be loaded; never said of what could not be seen. With '_' in its name.
+  [[nodiscard]] bool lacks_module(std::string_view name) const;
   bool operator==(const Kernel&) const = default;
 };
 struct HostIdentity {

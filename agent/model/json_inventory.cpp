@@ -29,13 +29,13 @@ NVS_FIELDS(LvmGroup, F(name) F(uuid) F(tags) F(missing_pvs) F(pvs) F(size) F(fre
 NVS_FIELDS(LvmPhysical, F(device) F(uuid) F(vg) F(duplicate));
 NVS_FIELDS(Lvm, F(physicals) F(groups) F(volumes));
 NVS_FIELDS(Mount, F(path) F(source) F(type) F(options) F(device_number) F(owner) F(group) F(mode));
-NVS_FIELDS(Mounts, F(mounts) F(swaps) F(fstab_paths) F(path_kinds));
+NVS_FIELDS(Mounts, F(mounts) F(swaps) F(fstab_paths) F(path_kinds) F(no_accounts) F(units_not_loaded));
 NVS_FIELDS(UnitFile, F(name) F(path) F(text));
 NVS_FIELDS(Address, F(ip) F(prefix));
 NVS_FIELDS(NetworkLink, F(name) F(operstate) F(mtu) F(speed_mbits) F(rx_queues) F(addresses));
 NVS_FIELDS(RdmaDevice, F(name) F(netdev) F(port_state) F(roce_v2_addresses));
-NVS_FIELDS(Kernel, F(release) F(cpus) F(memory) F(modules_loaded) F(modules_available) F(fabrics_options) F(fabrics_node)
-                       F(module_parameters));
+NVS_FIELDS(Kernel, F(release) F(cpus) F(memory) F(modules_loaded) F(modules_available) F(modules_listed) F(fabrics_options)
+                       F(fabrics_node) F(module_parameters));
 NVS_FIELDS(HostIdentity, F(product_uuid) F(machine_id) F(provider) F(availability_zone) F(from_spec) F(hostnqn_file)
                              F(computed) F(boot_id) F(hostname));
 NVS_FIELDS(DiscoveredSubsystem, F(nqn) F(transport) F(traddr) F(trsvcid));

@@ -173,6 +173,40 @@ TEST_CASE("the mount points of the spec are looked at, and nothing else is") {
   CHECK(look_at_text(tree).mounts.value().path_kinds.empty());
 }
 
+TEST_CASE("units that systemd has not in memory are those it says so of") {
+  const std::string tree = with(fixture::tree_of("aws-i4i"), "file /cmd/systemd.not_loaded = mnt-train.mount");
+  CHECK(look_at_text(tree, mounting("/mnt/train")).mounts.value().units_not_loaded ==
+        std::vector<std::string>{"mnt-train.mount"});
+  CHECK(look_at_text(fixture::tree_of("aws-i4i"), mounting("/mnt/train")).mounts.value().units_not_loaded.empty());
+}
+
+TEST_CASE("an account is said to be missing only where local files alone name accounts") {
+  Spec spec = mounting("/mnt/train");
+  spec.volumes.back().mount.owner = "trainer";
+  spec.volumes.back().mount.group = "root";
+  const auto missing = [&](const std::string& nss) {
+    return look_at_text(with(fixture::tree_of("aws-i4i"), nss), spec).mounts.value().no_accounts;
+  };
+  const std::vector<std::string> trainer{"user trainer"};
+  CHECK(missing("file /etc/nsswitch.conf\n| passwd: files systemd\n| group: files # comment") == trainer);
+  CHECK(missing("file /etc/nsswitch.conf\n| passwd: files sss\n| group: files").empty());
+  CHECK(missing("").empty());
+  spec.volumes.back().mount.owner = "1000";
+  CHECK(missing("file /etc/nsswitch.conf\n| passwd: files\n| group: files").empty());
+}
+
+TEST_CASE("a machine captured without its list of modules lacks none of them") {
+  const std::string loaded =
+      "nvstripe-tree 1\nfile /proc/sys/kernel/osrelease = 6.1.0-28-amd64\nfolder /sys/module/nvme_core\n";
+  const Kernel unseen = look_at_text(loaded).kernel.value();
+  CHECK(unseen.modules_loaded == std::vector<std::string>{"nvme_core"});
+  CHECK_FALSE(unseen.lacks_module("xfs"));
+  const std::string listed = "file /lib/modules/6.1.0-28-amd64/modules.dep = kernel/fs/xfs/xfs.ko: kernel/lib/libcrc32c.ko";
+  const Kernel known = look_at_text(with(loaded, listed)).kernel.value();
+  CHECK_FALSE(known.lacks_module("xfs"));
+  CHECK(known.lacks_module("raid0"));
+}
+
 TEST_CASE("a swap file makes the devices below it the system's") {
   std::string tree = fixture::tree_of("compute-lvm");
   const std::size_t at = tree.find("Priority");

@@ -81,6 +81,42 @@ TEST_CASE("A-23 A-70 whatever is in the way of the mount is refused before anyth
   }
 }
 
+TEST_CASE("A-71 systemd is told to read its units again unless it has none of that name in memory") {
+  const auto reloads = [](World world, const std::vector<std::string>& not_loaded) {
+    world.seen.mounts.value().units_not_loaded = not_loaded;
+    for (const std::string id : {"md.create:train", "fs.make:train"}) {
+      const Action action = drafts::action(world.draft(), id).value();
+      drafts::perform(world.seen, action);
+    }
+    return drafts::steps(drafts::action(world.draft(), "mount.start:train").value()).find("daemon-reload") !=
+           std::string::npos;
+  };
+  CHECK(reloads(World{}, {}));
+  CHECK(reloads(World{}, {"mnt-other.mount"}));
+  CHECK_FALSE(reloads(World{}, {"mnt-train.mount"}));
+}
+
+TEST_CASE(
+    "A-23 an owner who is not on the machine is refused before anything is written, and a volume that exists is mounted") {
+  for (const std::string missing : {"user trainer", "group ml"}) {
+    World world;
+    world.spec.volumes[0].mount.owner = "trainer";
+    world.spec.volumes[0].mount.group = "ml";
+    CHECK(drafts::ids(world.draft()).size() == 3);
+    world.seen.mounts.value().no_accounts = {missing};
+    CHECK(drafts::ids(world.draft()).empty());
+    CHECK(drafts::conflict_ids(world.draft()) == std::vector<std::string>{"mount.no_account"});
+  }
+  World made;
+  for (const std::string id : {"md.create:train", "fs.make:train"}) {
+    const Action action = drafts::action(made.draft(), id).value();
+    drafts::perform(made.seen, action);
+  }
+  made.spec.volumes[0].mount.owner = "trainer";
+  made.seen.mounts.value().no_accounts = {"user trainer"};
+  CHECK(drafts::action(made.draft(), "mount.start:train").has_value());
+}
+
 TEST_CASE("owner, group and mode are set after the first mount and followed later") {
   World world;
   world.spec.volumes[0].mount = {"/mnt/train", "trainer", "ml", "2775"};

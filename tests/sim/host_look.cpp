@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "agent/base/uuid.hpp"
+#include "agent/model/guard_ours.hpp"
 #include "tests/sim/host.hpp"
 #include "tests/support/seen.hpp"
 
@@ -207,6 +208,12 @@ Inventory Host::look(const Spec& spec, FacetSet wanted) {
     shown.mounts.push_back({path, device == nullptr ? "/dev/gone" : "/dev/" + device->kernel_name, "xfs", "rw,noatime",
                             device == nullptr ? "" : device->device_number, as.owner, as.group, as.mode});
     shown.path_kinds.erase(path);
+  }
+  for (const auto& [path, kind] : shown.path_kinds) {
+    const std::string unit = guard::mount_unit_name(path);
+    const bool loaded = std::any_of(loaded_units.begin(), loaded_units.end(),
+                                    [&](const auto& one) { return one.first.ends_with("/" + unit); });
+    if (!loaded) shown.units_not_loaded.push_back(unit);
   }
   for (const auto& [path, text] : files) seen.units.value().push_back({path.substr(path.rfind('/') + 1), path, text});
   seen.exports.value() = nvmet;
