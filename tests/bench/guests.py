@@ -1,6 +1,7 @@
 """The pair of guests that guest benchmarks measure in, set up the way users do it: specs and `nvstripe wait`."""
 import json
 
+import host
 import machine
 
 STORE_SPEC = """version: 1
@@ -30,6 +31,7 @@ def put_spec(guest, text):
 
 def exporting(lab, drives):
     """A store that exports all its drives to a compute guest that has the package and no spec yet."""
+    host.prepare()
     store, compute = lab.pair(store=drives, package=True)
     put_spec(store, STORE_SPEC.format(host=host_id()))
     count = len(store.drives)
