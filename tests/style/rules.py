@@ -13,7 +13,9 @@ EDGES = {
     "collectors": {"agent/base", "agent/model", "agent/host", "collectors", "agent/engine/tables.hpp"},
     "agent/engine": {"agent/base", "agent/model", "agent/host", "agent/engine"},
     "agent/store": {"agent/base", "agent/model", "agent/engine/journal.hpp", "agent/store"},
-    "agent/api": {"agent/base", "agent/model", "agent/engine", "agent/store", "agent/host", "agent/api"},
+    "agent/telemetry": {"agent/base", "agent/model", "agent/engine", "agent/telemetry"},
+    "agent/api": {"agent/base", "agent/model", "agent/engine", "agent/store", "agent/telemetry", "agent/host", "agent/api"},
+    "agent/uplink": {"agent/base", "agent/model", "agent/telemetry", "agent/api/client.hpp", "agent/uplink"},
     "agent/daemon": {"agent", "configurators/release.hpp", "configurators/revert.hpp"},
     "agent/cli": {"agent"},
 }
@@ -31,6 +33,7 @@ HEADERS = {
     "boost/json": {"agent/model/", "agent/host/", "agent/engine/", "agent/store/", "agent/api/", "agent/daemon/", "agent/cli/", "collectors/"},
     "tl/expected.hpp": {"agent/base/result.hpp"},
     "openssl/": {"agent/base/"},
+    "prometheus/": {"agent/uplink/exposition.cpp"},
 }
 
 BAD_TYPE = re.compile(r"^\s*(?:class|struct|enum class)\s+(\w*(?:Manager|Helper|Util|Utils|Impl|Handler))\b")
