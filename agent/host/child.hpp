@@ -2,6 +2,7 @@
 // object a line. A child touches nothing of the daemon's state and never outlives its own alarm by much.
 #pragma once
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,6 +22,11 @@ inline constexpr std::string_view kChildFlag = "--child";
                                                   const std::vector<std::string>& arguments);
 [[nodiscard]] Command child_command(std::string_view verb, std::chrono::milliseconds deadline,
                                     const std::vector<std::string>& arguments);
+
+// In a child: answers each question by a line of its own, in threads, so that one that hangs delays nobody. Gives the
+// child's exit status.
+[[nodiscard]] int answer_each(const std::vector<std::string>& questions,
+                              const std::function<std::string(const std::string&)>& answer);
 
 // One line of JSON to standard output, at once. Safe to call from several threads.
 void tell(const std::string& json_line);
