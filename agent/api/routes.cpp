@@ -56,8 +56,8 @@ HttpResponse not_looked_yet() { return refuse(503, "the agent has not looked at 
 // The engine looks at least every minute, and a look takes seconds. What is at work says so by its activity.
 constexpr std::int64_t kStaleMs = 180'000;
 
-Status current_status(const RouteContext& context) {
-  Status status = status_of(*context.board.snapshot());
+Status current_status(const RouteContext& context, const Snapshot& snapshot) {
+  Status status = status_of(snapshot);
   status.activity = context.board.activity().sentence;
   const std::int64_t silent = context.now_ms ? context.now_ms() - context.board.last_beat_ms() : 0;
   if (silent > kStaleMs && status.activity.empty() && status.pass_error.empty())
@@ -67,10 +67,10 @@ Status current_status(const RouteContext& context) {
 }
 
 HttpResponse get_status(const RouteContext& context, const HttpRequest&) {
-  return {200, status_json(current_status(context))};
+  return {200, status_json(current_status(context, *context.board.snapshot()))};
 }
 HttpResponse get_volumes(const RouteContext& context, const HttpRequest&) {
-  return {200, volumes_json(current_status(context))};
+  return {200, volumes_json(current_status(context, *context.board.snapshot()))};
 }
 
 HttpResponse get_devices(const RouteContext& context, const HttpRequest&) {
@@ -140,6 +140,13 @@ HttpResponse get_records(const RouteContext& context, const HttpRequest&) {
   return {200, json::text(out)};
 }
 
+// As line text; the uplink makes of it what scrapers and receivers want.
+HttpResponse get_metrics(const RouteContext& context, const HttpRequest&) {
+  const auto snapshot = context.board.snapshot();
+  const Measured measured = context.measured ? context.measured() : Measured{};
+  return {200, to_lines(metrics_of(*snapshot, current_status(context, *snapshot), measured, "/sys/block"))};
+}
+
 HttpResponse get_request(const RouteContext& context, const HttpRequest& request) {
   const auto id = parse_number(request.path.substr(std::string_view("/v1/requests/").size()));
   const auto progress = id ? context.board.progress(*id) : std::nullopt;
@@ -173,21 +180,15 @@ HttpResponse post_revert(const RouteContext& context, const HttpRequest&) { retu
 HttpResponse post_adopt(const RouteContext& context, const HttpRequest&) { return queue(context, Verb::adopt, {}); }
 
 constexpr Route kRoutes[] = {
-    {"GET", "/v1/status", Access::everybody, get_status},
-    {"GET", "/v1/devices", Access::everybody, get_devices},
-    {"GET", "/v1/plan", Access::everybody, get_plan},
-    {"GET", "/v1/volumes", Access::everybody, get_volumes},
-    {"GET", "/v1/events", Access::everybody, get_events},
-    {"GET", "/v1/spec", Access::everybody, get_spec},
-    {"GET", "/v1/identity", Access::everybody, get_identity},
-    {"GET", "/v1/inventory", Access::everybody, get_inventory},
-    {"GET", "/v1/records", Access::root, get_records},
+    {"GET", "/v1/status", Access::everybody, get_status},     {"GET", "/v1/devices", Access::everybody, get_devices},
+    {"GET", "/v1/plan", Access::everybody, get_plan},         {"GET", "/v1/volumes", Access::everybody, get_volumes},
+    {"GET", "/v1/events", Access::everybody, get_events},     {"GET", "/v1/spec", Access::everybody, get_spec},
+    {"GET", "/v1/identity", Access::everybody, get_identity}, {"GET", "/v1/inventory", Access::everybody, get_inventory},
+    {"GET", "/v1/metrics", Access::everybody, get_metrics},   {"GET", "/v1/records", Access::root, get_records},
     {"GET", "/v1/requests/", Access::everybody, get_request},  // and a number
     {"POST", "/v1/plan", Access::everybody, post_plan},        // with a spec in the body: root
-    {"POST", "/v1/apply", Access::root, post_apply},
-    {"POST", "/v1/hold", Access::root, post_hold},
-    {"POST", "/v1/release", Access::root, post_release},
-    {"POST", "/v1/revert", Access::root, post_revert},
+    {"POST", "/v1/apply", Access::root, post_apply},          {"POST", "/v1/hold", Access::root, post_hold},
+    {"POST", "/v1/release", Access::root, post_release},      {"POST", "/v1/revert", Access::root, post_revert},
     {"POST", "/v1/identity/adopt", Access::root, post_adopt},
 };
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "agent/api/board.hpp"
+#include "agent/api/metrics.hpp"
 #include "agent/api/server.hpp"
 #include "agent/api/shared_store.hpp"
 
@@ -14,6 +15,7 @@ struct RouteContext {
   Board& board;
   SharedStore& store;
   std::function<std::int64_t()> now_ms = {};  // boot time, as the engine's beat; without it nothing is said of its age
+  std::function<Measured()> measured = {};    // what metrics show beside the snapshot; without it they show that alone
 };
 
 // Each block device with what the guard says of it.

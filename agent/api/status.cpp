@@ -166,14 +166,14 @@ VolumeStatus volume_of(const Snapshot& snapshot, const VolumeSpec& wanted) {
   set_transport(snapshot.spec.spec, seen, volume);
   bool refused = false, lost = false;
   add_plan(snapshot, "volume:" + wanted.name, volume, refused, lost);
-  const bool mounted = is_mounted(seen, device, wanted.mount.path);
+  volume.mounted = is_mounted(seen, device, wanted.mount.path);
   bool degraded = false;
-  if (mounted)
+  if (volume.mounted)
     for (Reason& reason : degradations(seen, volume, device)) {
       volume.waits_for.push_back(std::move(reason));
       degraded = true;
     }
-  volume.state = state_of(volume, mounted, refused, lost, degraded);
+  volume.state = state_of(volume, volume.mounted, refused, lost, degraded);
   if (volume.state == VolumeState::released && volume.waits_for.empty())
     volume.waits_for.push_back(Reason{"volume.released", "it was released", "'nvstripe apply' mounts it again"});
   return volume;

@@ -35,6 +35,7 @@ struct VolumeStatus {
   std::vector<Reason> waits_for, notes;
   std::vector<std::string> pending;  // sentences of actions that remain
   std::string held;                  // hold, release; empty: not held
+  bool mounted = false;              // its device, where the spec says
 };
 
 struct ConnectionStatus {

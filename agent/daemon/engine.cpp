@@ -181,7 +181,9 @@ void Engine::pass(const Permission& permission, std::uint64_t request) {
   const auto progress = [this, request](const Action& action, const ActionOutcome* outcome) {
     show_progress(action, outcome, request);
   };
+  const auto began = std::chrono::steady_clock::now();
   auto report = reconciler_.pass(parts_.specs.state().spec, permission, now, progress);
+  if (parts_.tally != nullptr) parts_.tally->passed(std::chrono::steady_clock::now() - began, report ? &*report : nullptr);
   parts_.board.set_activity({}, parts_.now_ms());
   if (report) {
     report_ = std::move(*report);
@@ -204,6 +206,7 @@ void Engine::pass(const Permission& permission, std::uint64_t request) {
 // What readers see while a pass works: the newest look, and no waiting for what is being done.
 void Engine::show_progress(const Action& action, const ActionOutcome* outcome, std::uint64_t request) {
   if (outcome != nullptr) {
+    if (parts_.tally != nullptr) parts_.tally->acted(*outcome);
     if (request != 0) parts_.board.end_line(request, *outcome);
     return;
   }

@@ -12,6 +12,7 @@
 #include "agent/api/shared_store.hpp"
 #include "agent/api/status.hpp"
 #include "agent/daemon/spec_source.hpp"
+#include "agent/daemon/tally.hpp"
 #include "agent/engine/reconcile.hpp"
 #include "agent/engine/world.hpp"
 
@@ -40,6 +41,7 @@ struct EngineParts {
   std::function<std::string()> now_text;  // RFC 3339
   std::function<void()> watch_specs;      // (re)arms the watches of the spec folders
   int spec_fd = -1;                       // inotify of the spec folders
+  Tally* tally = nullptr;                 // told of passes and actions; nullptr: nobody counts
 };
 
 class Engine {

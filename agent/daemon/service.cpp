@@ -1,4 +1,5 @@
-// Owns the wiring of the service. Threads: main (signals), engine, API; the target watch has its own.
+// Owns the wiring of the service. Threads: main (signals), engine, API; the target watch and the figures have
+// their own.
 #include "agent/daemon/service.hpp"
 
 #include <fcntl.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <ctime>
@@ -20,8 +22,11 @@
 #include "agent/api/client.hpp"
 #include "agent/api/routes.hpp"
 #include "agent/daemon/engine.hpp"
+#include "agent/daemon/figures_watch.hpp"
+#include "agent/daemon/tally.hpp"
 #include "agent/daemon/watches.hpp"
 #include "agent/engine/machine.hpp"
+#include "agent/engine/tables.hpp"
 #include "agent/host/command.hpp"
 #include "agent/host/reader.hpp"
 #include "agent/host/targets.hpp"
@@ -83,12 +88,19 @@ EventDraft started_event() {
                     json::text(boost::json::object{{"version", NVSTRIPE_VERSION}})};
 }
 
-MachineParts machine_parts(host::TargetWatch& targets, api::SharedStore& store) {
+double now_seconds() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
+
+MachineParts machine_parts(host::TargetWatch& targets, api::SharedStore& store, Tally& tally) {
   MachineParts parts;
   parts.reader = host::live_reader([](std::string_view command, const std::vector<std::string>& devices) {
     return host::read_output(host::live_runner(), command, devices);
   });
   parts.targets = &targets;
+  parts.observe = [&tally](const host::Reader& reader, const Spec& spec, FacetSet wanted, Inventory& seen) {
+    observe_told(reader, spec, wanted, seen, [&](const Collector& collector, std::chrono::nanoseconds took) {
+      tally.collected(collector.name, took, all_known(collector.writes, seen));
+    });
+  };
   if (auto uevents = host::Uevents::open()) parts.uevents = std::move(*uevents);
   parts.records = [&store]() -> Facet<Records> {
     auto records = store.records();
@@ -166,7 +178,8 @@ int serve() {
   const auto tick = [&board] {
     if (now_ms() - board.last_beat_ms() < kSilentEngineMs) (void)::sd_notify(0, "WATCHDOG=1");
   };
-  const api::RouteContext routes{board, store, now_ms};
+  Tally tally(now_seconds);
+  const api::RouteContext routes{board, store, now_ms, [&tally] { return tally.measured(); }};
   const auto respond = [&routes](const api::HttpRequest& request) { return api::respond(routes, request); };
   const auto server = api::Server::start(api::kSocketPath, respond, tick);
   if (!server) return end_with(server.error());
@@ -176,16 +189,18 @@ int serve() {
   if (const auto watched = open_watches(watches); !watched) return end_with(watched.error());
   SpecSource specs(SpecPlaces{}, load_spec_or_error, now_text);
   host::TargetWatch targets(wake_up);
-  Machine machine(machine_parts(targets, store));
+  Machine machine(machine_parts(targets, store, tally));
   EngineParts parts{machine, store, board, specs, load_spec_or_error};
   connect_watches(watches, specs, parts);
   parts.wake_fd = wake.get();
   parts.volumes_ready = start_volumes_target;
   parts.release_volume = configure::release_volume;
   parts.revert_tuning = configure::revert_tuning;
+  parts.tally = &tally;
   parts.now_ms = now_ms;
   parts.now_text = now_text;
   Engine engine(std::move(parts));
+  const FiguresWatch figures(board, tally);
   (void)::sd_notify(0, "READY=1\nSTATUS=serving");
   run_until_signal(engine, store, ending);
   return 0;

@@ -18,11 +18,19 @@ FacetSet read_together(FacetSet wanted) {
 }
 
 void observe_into(const host::Reader& reader, const Spec& spec, FacetSet wanted, Inventory& seen) {
+  observe_told(reader, spec, wanted, seen, {});
+}
+
+void observe_told(const host::Reader& reader, const Spec& spec, FacetSet wanted, Inventory& seen,
+                  const CollectorEnded& ended) {
   wanted = read_together(wanted);
   seen.captured = reader.captured();
   if (wanted == kAllFacets) seen.notes.clear();  // a partial look keeps what the others said
   for (const Collector& collector : all_collectors()) {
-    if ((collector.writes & wanted) != 0) collector.observe(reader, spec, seen);
+    if ((collector.writes & wanted) == 0) continue;
+    const auto began = std::chrono::steady_clock::now();
+    collector.observe(reader, spec, seen);
+    if (ended) ended(collector, std::chrono::steady_clock::now() - began);
   }
   std::sort(seen.notes.begin(), seen.notes.end());
   seen.notes.erase(std::unique(seen.notes.begin(), seen.notes.end()), seen.notes.end());

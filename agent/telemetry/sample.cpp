@@ -17,12 +17,14 @@ void Distribution::observe(double value, std::span<const double> bounds) {
 }
 
 void SampleGathering::put(std::string_view name, Sample sample) {
-  for (std::string& label : sample.labels) label = to_utf8(label);
+  // Nearly all are plain ASCII, and there are tens of thousands.
+  const auto odd = [](char c) { return static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7f; };
+  for (std::string& label : sample.labels) {
+    if (std::any_of(label.begin(), label.end(), odd)) label = printable(label);
+  }
   auto family = families_.find(name);
-  if (family == families_.end())
-    family = families_.emplace(std::string(name), std::map<std::vector<std::string>, Sample>{}).first;
-  std::vector<std::string> key = sample.labels;
-  family->second.emplace(std::move(key), std::move(sample));
+  if (family == families_.end()) family = families_.emplace(std::string(name), std::vector<Sample>{}).first;
+  family->second.push_back(std::move(sample));
 }
 
 void SampleGathering::add(std::string_view name, std::vector<std::string> labels, double value) {
@@ -35,11 +37,12 @@ void SampleGathering::add(std::string_view name, std::vector<std::string> labels
 
 SampleSet SampleGathering::take() {
   SampleSet out;
-  const auto move_out = [&](const std::string& name, std::map<std::vector<std::string>, Sample>& samples) {
-    Family family{name, {}};
-    family.samples.reserve(samples.size());
-    for (auto& entry : samples) family.samples.push_back(std::move(entry.second));
-    out.push_back(std::move(family));
+  const auto move_out = [&](const std::string& name, std::vector<Sample>& samples) {
+    std::stable_sort(samples.begin(), samples.end(), [](const Sample& a, const Sample& b) { return a.labels < b.labels; });
+    const auto doubles =
+        std::unique(samples.begin(), samples.end(), [](const Sample& a, const Sample& b) { return a.labels == b.labels; });
+    samples.erase(doubles, samples.end());
+    out.push_back(Family{name, std::move(samples)});
   };
   for (const MetricRow& row : all_metrics()) {
     const auto found = families_.find(row.name);

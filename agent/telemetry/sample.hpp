@@ -56,8 +56,9 @@ struct Family {
 // At most one family a name, and in it at most one sample a set of label values.
 using SampleSet = std::vector<Family>;
 
-// Gathers samples into families. Label values become valid UTF-8; of two samples with the same labels the first one stays,
-// since a scraper refuses the whole answer for one double.
+// Gathers samples into families. Of label values, bytes that are not UTF-8 and controls become \xNN: Prometheus takes a NUL
+// for the end of the text. Of two samples with the same labels the first one stays, since a scraper refuses the whole answer
+// for one double.
 class SampleGathering {
  public:
   void add(std::string_view name, std::vector<std::string> labels, double value);
@@ -68,7 +69,7 @@ class SampleGathering {
 
  private:
   void put(std::string_view name, Sample sample);
-  std::map<std::string, std::map<std::vector<std::string>, Sample>, std::less<>> families_;
+  std::map<std::string, std::vector<Sample>, std::less<>> families_;
 };
 
 // Line text for the way between the two processes. The first line has its version; values survive it exactly, and label

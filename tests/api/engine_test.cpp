@@ -57,11 +57,13 @@ struct Daemon {
   std::int64_t now = 1'000'000;
   int ready = 0;
   std::string pulse = "a";
+  daemon::Tally tally{[] { return 0.0; }};
   std::unique_ptr<daemon::Engine> engine;
 
   void start() {
     daemon::EngineParts parts{world, store, board, specs, load_spec_or_error};
     parts.wake_fd = wake.get();
+    parts.tally = &tally;
     parts.now_ms = [this] { return now; };
     parts.now_text = [] { return std::string("2026-01-01T00:00:00Z"); };
     parts.pulse = [this] { return pulse; };
@@ -100,6 +102,20 @@ TEST_CASE("Without a spec the daemon looks, shows devices and does nothing") {
   CHECK(at.world.steps == 0);
   CHECK_FALSE(at.board.snapshot()->taken.empty());
   CHECK(at.board.snapshot()->pass.plan.actions.empty());
+}
+
+TEST_CASE("Passes and actions are counted") {
+  Daemon at;
+  at.folder.write("etc/nvstripe.yaml", kSpec);
+  at.start();
+  const auto passes = at.tally.measured().counters.passes;
+  CHECK(passes > 0);
+  CHECK(at.ask(api::Verb::release, "train").error.empty());
+  const AgentCounters counters = at.tally.measured().counters;
+  CHECK(counters.passes > passes);
+  CHECK(counters.failed_passes == 0);
+  CHECK(counters.actions.at("volume.release").done == 1);
+  CHECK(counters.actions.at("volume.release").failed == 0);
 }
 
 TEST_CASE("The daemon is quiet when nothing is to do and looks again after a change or a minute") {

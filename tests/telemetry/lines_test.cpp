@@ -41,14 +41,17 @@ TEST_CASE("line text that is cut off, of another version or no such text is refu
   CHECK(from_lines("nvstripe-metrics 1\nend\n").has_value());
 }
 
-TEST_CASE("gathered samples come in the order of the table, made UTF-8, and the first of two doubles stays") {
+TEST_CASE("gathered samples come in the order of the table, made printable, and the first of two doubles stays") {
   SampleGathering gathering;
   gathering.add("nvstripe_spool_records", {"events", "st\xffte"}, 2);
   gathering.add("nvstripe_build_info", {"1"}, 1);
   gathering.add("nvstripe_spool_records", {"events", "st\xffte"}, 3);
   gathering.add("nvstripe_spool_records", {"events", "job"}, 4);
-  const SampleSet expected{Family{"nvstripe_build_info", {{{"1"}, 1, {}}}},
-                           Family{"nvstripe_spool_records", {{{"events", "job"}, 4, {}}, {{"events", "st\\xffte"}, 2, {}}}}};
+  gathering.add("nvstripe_spool_records", {std::string("a\0b\n", 4), "\xc3\xa9"}, 5);
+  const SampleSet expected{
+      Family{"nvstripe_build_info", {{{"1"}, 1, {}}}},
+      Family{"nvstripe_spool_records",
+             {{{"a\\x00b\\x0a", "\xc3\xa9"}, 5, {}}, {{"events", "job"}, 4, {}}, {{"events", "st\\xffte"}, 2, {}}}}};
   CHECK(gathering.take() == expected);
   CHECK(gathering.take().empty());
 }
