@@ -101,6 +101,7 @@ boost::json::object to_json(const Spec& spec) {
   out["connections"] = to_list(spec.connections);
   out["volumes"] = to_list(spec.volumes);
   out["tuning"] = boost::json::object{{"profile", to_value(spec.tuning.profile)}};
+  out["telemetry"] = boost::json::object{{"listen", to_value(spec.telemetry.listen)}};
   return out;
 }
 

@@ -107,6 +107,10 @@ struct TuningSpec {
   bool operator==(const TuningSpec&) const = default;
 };
 
+struct TelemetrySpec {
+  std::string listen = "[::]:9766";  // of the scrape endpoint; "off": none
+  bool operator==(const TelemetrySpec&) const = default;
+};
 struct Spec {
   std::uint32_t version = 1;
   NodeSpec node;
@@ -114,6 +118,7 @@ struct Spec {
   std::vector<ConnectionSpec> connections;
   std::vector<VolumeSpec> volumes;
   TuningSpec tuning;
+  TelemetrySpec telemetry;
   bool operator==(const Spec&) const = default;
 
   [[nodiscard]] const ConnectionSpec* connection(const std::string& name) const;

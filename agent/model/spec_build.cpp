@@ -141,7 +141,7 @@ void merge(const std::string& file, const YamlNode* list, T (*make)(const Fields
 
 void build_spec(const std::string& file, const YamlNode& root, Spec& spec) {
   const Fields top(&root);
-  const Fields node = top.below("node"), tuning = top.below("tuning");
+  const Fields node = top.below("node"), tuning = top.below("tuning"), telemetry = top.below("telemetry");
   if (const auto id = node.text("host_id")) {
     const auto uuid = parse_uuid(*id);
     spec.node.host_id = uuid ? std::optional(*uuid) : std::nullopt;
@@ -150,6 +150,7 @@ void build_spec(const std::string& file, const YamlNode& root, Spec& spec) {
     spec.node.failure_domain = *domain == "auto" ? std::nullopt : domain;
   }
   spec.tuning.profile = tuning.text_or("profile", spec.tuning.profile);
+  spec.telemetry.listen = telemetry.text_or("listen", spec.telemetry.listen);
   merge(file, top.find("exports"), make_export, spec.exports);
   merge(file, top.find("connections"), make_connection, spec.connections);
   merge(file, top.find("volumes"), make_volume, spec.volumes);

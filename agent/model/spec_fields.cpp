@@ -181,7 +181,12 @@ constexpr std::array kFields{
               .help = "off: change no kernel setting",
               .choices = "auto off"},
 
-    SpecField{.path = "telemetry", .type = T::not_offered, .help = "metrics and events upstream"},
+    SpecField{.path = "telemetry", .type = T::object, .help = "what is told to others about this machine"},
+    SpecField{.path = "telemetry.listen",
+              .type = T::endpoint,
+              .fallback = "[::]:9766",
+              .help = "where Prometheus scrapes /metrics; off: nowhere"},
+
     SpecField{.path = "jobs", .type = T::not_offered, .help = "what happens when a job ends"},
 };
 

@@ -29,7 +29,8 @@ enum class FieldType {
   nqn,      // nqn.2014-08.org.nvmexpress:uuid:…
   network,  // 10.9.0.0/24
   interface,
-  address,  // name, IPv4 or IPv6
+  address,   // name, IPv4 or IPv6
+  endpoint,  // [::]:9766, or the word off
   path,
   mode,         // octal
   account,      // user or group: name or number

@@ -53,6 +53,8 @@ std::string scalar_words(const SpecField& field, FieldType type) {
       return "interface name";
     case FieldType::address:
       return "host name, IPv4 or IPv6 address";
+    case FieldType::endpoint:
+      return "address and port such as [::]:9766, or off";
     case FieldType::path:
       return "absolute path";
     case FieldType::mode:

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "agent/base/endpoint.hpp"
 #include "agent/base/text.hpp"
 #include "agent/base/units.hpp"
 #include "agent/base/uuid.hpp"
@@ -114,6 +115,12 @@ Result<> check_network(std::string_view text) {
   return {};
 }
 
+Result<> check_endpoint(std::string_view text) {
+  if (text == "off") return {};
+  CHECKED(parse_endpoint(text));
+  return {};
+}
+
 Result<> check_address(std::string_view text) {
   const std::string remedy = "write a host name, an IPv4 or an IPv6 address, without port or brackets";
   const std::string_view numeric = text.substr(0, text.find('%'));  // fe80::1%eth1
@@ -214,6 +221,8 @@ Result<> check_value(const SpecField& field, FieldType type, std::string_view te
       return check_interface(text);
     case FieldType::address:
       return check_address(text);
+    case FieldType::endpoint:
+      return check_endpoint(text);
     case FieldType::path:
       return check_path(text);
     case FieldType::mode:

@@ -11,12 +11,12 @@ BARS_MS = {"idle": 50, "plan": 200, "look": 1000}  # at 1,024 namespaces
 LINEAR = 1.5  # cost a namespace at 1,024 may be this many times that at 256
 
 
-def program():
+def program(name="reconcile_bench"):
     build = ROOT / "build" / "bench"
     subprocess.run(["cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"], check=True,
                    stdout=subprocess.DEVNULL)
-    subprocess.run(["cmake", "--build", build, "--target", "reconcile_bench"], check=True, stdout=subprocess.DEVNULL)
-    return build / "tests" / "reconcile_bench"
+    subprocess.run(["cmake", "--build", build, "--target", name], check=True, stdout=subprocess.DEVNULL)
+    return build / "tests" / name
 
 
 def measured():

@@ -115,7 +115,10 @@ TEST_CASE("a text that is wrong is refused with its place and what to write inst
       {"version: 1\n[a]: b\n", "nvstripe.yaml:2:1: a key is not a word; write 'key: value'"},
       {"- version\n", "nvstripe.yaml:1:1: the file is a list, not a map; begin it with 'version: 1'"},
       {"hello\n", "nvstripe.yaml:1:1: the file is a single value, not a map; begin it with 'version: 1'"},
-      {"version: 1\ntelemetry: {listen: x}\n", "nvstripe.yaml:2:1: 'telemetry' is not offered by this version; remove it"},
+      {"version: 1\njobs: {watch: x}\n", "nvstripe.yaml:2:1: 'jobs' is not offered by this version; remove it"},
+      {"version: 1\ntelemetry: {listen: localhost}\n",
+       "nvstripe.yaml:2:21: telemetry.listen: 'localhost' has no port; write an address and a port, such as [::]:9766 or "
+       "10.9.0.7:9766"},
       {"version: 1\njobs: {}\n", "nvstripe.yaml:2:1: 'jobs' is not offered by this version; remove it"},
       {"version: 1\nnode: {host_id: 00000000-0000-0000-0000-000000000000}\n",
        "nvstripe.yaml:2:17: node.host_id: '00000000-0000-0000-0000-000000000000' is a firmware placeholder that many "
