@@ -23,12 +23,8 @@ void add_identity(const CoreView& view, SampleGathering& to) {
 void add_capabilities(const Inventory& seen, SampleGathering& to) {
   if (seen.kernel.is_known()) {
     const Kernel& kernel = seen.kernel.value();
-    for (const char* module : {"nvme_tcp", "nvme_rdma", "nvmet_tcp", "nvmet_rdma"}) {
-      const auto among = [&](const std::vector<std::string>& names) {
-        return std::find(names.begin(), names.end(), module) != names.end();
-      };
-      to.add("nvstripe_capability", {module}, among(kernel.modules_loaded) || among(kernel.modules_available) ? 1 : 0);
-    }
+    for (const char* module : {"nvme_tcp", "nvme_rdma", "nvmet_tcp", "nvmet_rdma"})
+      if (kernel.modules_listed) to.add("nvstripe_capability", {module}, kernel.lacks_module(module) ? 0 : 1);
   }
   if (seen.rdma.is_known()) {
     const auto& devices = seen.rdma.value();
