@@ -14,6 +14,13 @@ constexpr std::array kEventTypes{
     EventType{event::kStateReset, "agent",
               "The state file was missing or damaged and a new one was begun; sequence numbers start again in a new epoch.",
               "reason, [set_aside]"},
+    EventType{event::kEventsDropped, "outbox/STREAM",
+              "The outbox was full, and its oldest unacknowledged events were given up: those of this stream from the first "
+              "to the last of these sequences.",
+              "stream, first, last, dropped_total"},
+    EventType{event::kEventRefused, "outbox/STREAM",
+              "The receiver refused an event for good; it was set aside, and `nvstripe events --dead` shows it.",
+              "stream, sequence, type, reason"},
     EventType{event::kIdentityRecorded, "identity", "The host identity was settled for the first time and recorded.",
               "host, source"},
     EventType{event::kIdentityAdopted, "identity", "An operator settled a mismatch by `nvstripe identity adopt`.",
@@ -81,6 +88,13 @@ constexpr std::array kEventTypes{
 }  // namespace
 
 std::span<const EventType> all_event_types() { return kEventTypes; }
+
+std::string_view stream_of(std::string_view type) {
+  const bool of_jobs = type.starts_with("io.nvstripe.job.") || type.starts_with("io.nvstripe.receipt.");
+  return of_jobs ? kJobStream : kStateStream;
+}
+
+std::size_t stream_index(std::string_view stream) { return stream == kJobStream ? 1 : 0; }
 
 bool is_event_type(std::string_view name) {
   return std::any_of(kEventTypes.begin(), kEventTypes.end(), [&](const EventType& type) { return type.name == name; });

@@ -1,5 +1,6 @@
 // Owns Event: something that happened, past tense, written in one transaction with the state change it tells of.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -26,6 +27,12 @@ struct Event {
   bool operator==(const Event&) const = default;
 };
 
+// Events of one stream arrive in order; a stream never waits for another, so that the end of a job is not kept back by bulk.
+inline constexpr std::string_view kStateStream = "state", kJobStream = "jobs";
+inline constexpr std::array kStreams{kStateStream, kJobStream};
+[[nodiscard]] std::string_view stream_of(std::string_view type);
+[[nodiscard]] std::size_t stream_index(std::string_view stream);  // in kStreams; an unknown name is the first
+
 [[nodiscard]] std::span<const EventType> all_event_types();
 [[nodiscard]] bool is_event_type(std::string_view name);
 // The reference part of docs/events.md.
@@ -36,6 +43,8 @@ namespace event {
 inline constexpr std::string_view kAgentStarted = "io.nvstripe.agent.started.v1";
 inline constexpr std::string_view kAgentStopped = "io.nvstripe.agent.stopped.v1";
 inline constexpr std::string_view kStateReset = "io.nvstripe.state.reset.v1";
+inline constexpr std::string_view kEventsDropped = "io.nvstripe.events.dropped.v1";
+inline constexpr std::string_view kEventRefused = "io.nvstripe.event.refused.v1";
 inline constexpr std::string_view kIdentityRecorded = "io.nvstripe.identity.recorded.v1";
 inline constexpr std::string_view kIdentityAdopted = "io.nvstripe.identity.adopted.v1";
 inline constexpr std::string_view kSpecLoaded = "io.nvstripe.spec.loaded.v1";
