@@ -101,7 +101,11 @@ boost::json::object to_json(const Spec& spec) {
   out["connections"] = to_list(spec.connections);
   out["volumes"] = to_list(spec.volumes);
   out["tuning"] = boost::json::object{{"profile", to_value(spec.tuning.profile)}};
-  out["telemetry"] = boost::json::object{{"listen", to_value(spec.telemetry.listen)}};
+  boost::json::object telemetry{{"listen", to_value(spec.telemetry.listen)}};
+  if (!spec.telemetry.events_url.empty())
+    telemetry["upstream"] =
+        boost::json::object{{"events", boost::json::object{{"url", to_value(spec.telemetry.events_url)}}}};
+  out["telemetry"] = std::move(telemetry);
   return out;
 }
 

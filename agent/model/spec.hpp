@@ -109,6 +109,7 @@ struct TuningSpec {
 
 struct TelemetrySpec {
   std::string listen = "[::]:9766";  // of the scrape endpoint; "off": none
+  std::string events_url;            // of the CloudEvents receiver; empty: events are kept here and not sent
   bool operator==(const TelemetrySpec&) const = default;
 };
 struct Spec {

@@ -151,6 +151,7 @@ void build_spec(const std::string& file, const YamlNode& root, Spec& spec) {
   }
   spec.tuning.profile = tuning.text_or("profile", spec.tuning.profile);
   spec.telemetry.listen = telemetry.text_or("listen", spec.telemetry.listen);
+  spec.telemetry.events_url = telemetry.below("upstream").below("events").text_or("url", spec.telemetry.events_url);
   merge(file, top.find("exports"), make_export, spec.exports);
   merge(file, top.find("connections"), make_connection, spec.connections);
   merge(file, top.find("volumes"), make_volume, spec.volumes);

@@ -186,6 +186,12 @@ constexpr std::array kFields{
               .type = T::endpoint,
               .fallback = "[::]:9766",
               .help = "where Prometheus scrapes /metrics; off: nowhere"},
+    SpecField{.path = "telemetry.upstream", .type = T::object, .help = "what is sent to others by the agent itself"},
+    SpecField{.path = "telemetry.upstream.events", .type = T::object, .help = "events, one CloudEvent a request"},
+    SpecField{.path = "telemetry.upstream.events.url",
+              .type = T::url,
+              .required = true,
+              .help = "their receiver; keys and tokens are files, see docs/uplink.md"},
 
     SpecField{.path = "jobs", .type = T::not_offered, .help = "what happens when a job ends"},
 };

@@ -31,6 +31,7 @@ enum class FieldType {
   interface,
   address,   // name, IPv4 or IPv6
   endpoint,  // [::]:9766, or the word off
+  url,       // https://collector:8443/events
   path,
   mode,         // octal
   account,      // user or group: name or number

@@ -9,6 +9,7 @@
 #include "agent/base/endpoint.hpp"
 #include "agent/base/text.hpp"
 #include "agent/base/units.hpp"
+#include "agent/base/url.hpp"
 #include "agent/base/uuid.hpp"
 #include "agent/model/spec_fields.hpp"
 
@@ -121,6 +122,11 @@ Result<> check_endpoint(std::string_view text) {
   return {};
 }
 
+Result<> check_url(std::string_view text) {
+  CHECKED(parse_url(text));
+  return {};
+}
+
 Result<> check_address(std::string_view text) {
   const std::string remedy = "write a host name, an IPv4 or an IPv6 address, without port or brackets";
   const std::string_view numeric = text.substr(0, text.find('%'));  // fe80::1%eth1
@@ -223,6 +229,8 @@ Result<> check_value(const SpecField& field, FieldType type, std::string_view te
       return check_address(text);
     case FieldType::endpoint:
       return check_endpoint(text);
+    case FieldType::url:
+      return check_url(text);
     case FieldType::path:
       return check_path(text);
     case FieldType::mode:

@@ -45,7 +45,9 @@ volumes:
     mount: {path: /mnt/train, owner: trainer, group: "1000", mode: "2775"}
     on_foreign_data: wipe
 tuning: {profile: off}
-telemetry: {listen: "127.0.0.1:9766"}
+telemetry:
+  listen: "127.0.0.1:9766"
+  upstream: {events: {url: "https://collector:8443/events"}}
 )";
 
 inline SpecReading load(const std::string& text) { return load_spec({{"nvstripe.yaml", text}}); }
