@@ -2,6 +2,7 @@
 #include "agent/api/metrics.hpp"
 
 #include <algorithm>
+#include <ctime>
 
 #include "agent/host/io_counts.hpp"
 
@@ -23,6 +24,13 @@ VolumeView view_of(const VolumeStatus& volume) {
   return view;
 }
 
+// "2026-12-07T10:00:00.123Z", as the store writes it; the part below a second is left out. 0: none.
+double seconds_of(const std::string& time) {
+  std::tm parts{};
+  if (::strptime(time.c_str(), "%Y-%m-%dT%H:%M:%S", &parts) == nullptr) return 0;
+  return static_cast<double>(::timegm(&parts));
+}
+
 void add_io(const VolumeStatus& volume, const Inventory& seen, const std::string& sys_block, CoreView& view) {
   const BlockDevice* device = volume.device.empty() ? nullptr : seen.find(DeviceKey{volume.device});
   if (device == nullptr) return;
@@ -32,8 +40,8 @@ void add_io(const VolumeStatus& volume, const Inventory& seen, const std::string
 
 }  // namespace
 
-SampleSet metrics_of(const Snapshot& snapshot, const Status& status, const Measured& measured,
-                     const std::string& sys_block) {
+SampleSet metrics_of(const Snapshot& snapshot, const Status& status, const Measured& measured, const std::string& sys_block,
+                     const StreamStates& streams) {
   CoreView view{.version = NVSTRIPE_VERSION, .looked = !snapshot.taken.empty(), .pass = snapshot.pass};
   view.spec_in_force = !snapshot.spec.loaded.empty();
   view.spec_accepted = snapshot.spec.problem.empty();
@@ -43,6 +51,10 @@ SampleSet metrics_of(const Snapshot& snapshot, const Status& status, const Measu
     add_io(volume, snapshot.pass.seen, sys_block, view);
   }
   for (const ExportStatus& one : status.exports) view.exports.push_back({one.name, one.state});
+  for (const store::StreamState& stream : streams) {
+    view.spools.push_back({"events", stream.stream, stream.records, stream.bytes, stream.dead, seconds_of(stream.oldest)});
+    view.dropped_events[stream.stream] = stream.dropped;
+  }
   view.counters = measured.counters;
   view.figures = measured.figures;
   return core_samples(view);

@@ -7,6 +7,8 @@
 
 #include <boost/json.hpp>
 
+#include "agent/api/answers.hpp"
+#include "agent/api/outbox.hpp"
 #include "agent/api/status_json.hpp"
 #include "agent/base/text.hpp"
 #include "agent/model/guard.hpp"
@@ -15,17 +17,13 @@
 namespace nvstripe::api {
 namespace {
 
-enum class Access { everybody, root };
+enum class Access { everybody, uplink, root };  // uplink: it and root
 
 struct Route {
   std::string_view method, path;
   Access access;
   HttpResponse (*answer)(const RouteContext&, const HttpRequest&);
 };
-
-HttpResponse refuse(unsigned status, std::string what, std::string remedy) {
-  return {status, json::text(json::error_document(Error{std::move(what), std::move(remedy), {}}))};
-}
 
 // What clients send: names and digests in a JSON object of texts.
 std::string field(const HttpRequest& request, std::string_view name) {
@@ -34,13 +32,6 @@ std::string field(const HttpRequest& request, std::string_view name) {
   if (!parsed || !parsed->is_object()) return {};
   const auto* value = parsed->as_object().if_contains(name);
   return value != nullptr && value->is_string() ? std::string(value->as_string()) : std::string();
-}
-
-std::string query_value(const HttpRequest& request, std::string_view name) {
-  for (const std::string_view part : split(request.query, '&'))
-    if (part.size() > name.size() && part.starts_with(name) && part[name.size()] == '=')
-      return std::string(part.substr(name.size() + 1));
-  return {};
 }
 
 HttpResponse queue(const RouteContext& context, Verb verb, std::string argument) {
@@ -144,7 +135,9 @@ HttpResponse get_records(const RouteContext& context, const HttpRequest&) {
 HttpResponse get_metrics(const RouteContext& context, const HttpRequest&) {
   const auto snapshot = context.board.snapshot();
   const Measured measured = context.measured ? context.measured() : Measured{};
-  return {200, to_lines(metrics_of(*snapshot, current_status(context, *snapshot), measured, "/sys/block"))};
+  const auto streams = context.store.locked([](store::Store& store) { return store.streams(); });
+  const Status status = current_status(context, *snapshot);
+  return {200, to_lines(metrics_of(*snapshot, status, measured, "/sys/block", streams.value_or(StreamStates{})))};
 }
 
 HttpResponse get_request(const RouteContext& context, const HttpRequest& request) {
@@ -180,17 +173,33 @@ HttpResponse post_revert(const RouteContext& context, const HttpRequest&) { retu
 HttpResponse post_adopt(const RouteContext& context, const HttpRequest&) { return queue(context, Verb::adopt, {}); }
 
 constexpr Route kRoutes[] = {
-    {"GET", "/v1/status", Access::everybody, get_status},     {"GET", "/v1/devices", Access::everybody, get_devices},
-    {"GET", "/v1/plan", Access::everybody, get_plan},         {"GET", "/v1/volumes", Access::everybody, get_volumes},
-    {"GET", "/v1/events", Access::everybody, get_events},     {"GET", "/v1/spec", Access::everybody, get_spec},
-    {"GET", "/v1/identity", Access::everybody, get_identity}, {"GET", "/v1/inventory", Access::everybody, get_inventory},
-    {"GET", "/v1/metrics", Access::everybody, get_metrics},   {"GET", "/v1/records", Access::root, get_records},
+    {"GET", "/v1/status", Access::everybody, get_status},
+    {"GET", "/v1/devices", Access::everybody, get_devices},
+    {"GET", "/v1/plan", Access::everybody, get_plan},
+    {"GET", "/v1/volumes", Access::everybody, get_volumes},
+    {"GET", "/v1/events", Access::everybody, get_events},
+    {"GET", "/v1/spec", Access::everybody, get_spec},
+    {"GET", "/v1/identity", Access::everybody, get_identity},
+    {"GET", "/v1/inventory", Access::everybody, get_inventory},
+    {"GET", "/v1/metrics", Access::everybody, get_metrics},
+    {"GET", "/v1/records", Access::root, get_records},
+    {"GET", "/v1/outbox", Access::uplink, get_outbox},
+    {"GET", "/v1/outbox/dead", Access::everybody, get_dead},
+    {"POST", "/v1/outbox/acknowledge", Access::uplink, post_acknowledge},
+    {"POST", "/v1/outbox/refuse", Access::uplink, post_refuse},
+    {"POST", "/v1/outbox/replay", Access::root, post_replay},
     {"GET", "/v1/requests/", Access::everybody, get_request},  // and a number
     {"POST", "/v1/plan", Access::everybody, post_plan},        // with a spec in the body: root
-    {"POST", "/v1/apply", Access::root, post_apply},          {"POST", "/v1/hold", Access::root, post_hold},
-    {"POST", "/v1/release", Access::root, post_release},      {"POST", "/v1/revert", Access::root, post_revert},
+    {"POST", "/v1/apply", Access::root, post_apply},
+    {"POST", "/v1/hold", Access::root, post_hold},
+    {"POST", "/v1/release", Access::root, post_release},
+    {"POST", "/v1/revert", Access::root, post_revert},
     {"POST", "/v1/identity/adopt", Access::root, post_adopt},
 };
+
+bool permitted(const RouteContext& context, Access access, std::uint32_t uid) {
+  return access == Access::everybody || uid == 0 || (access == Access::uplink && context.uplink_uid == uid);
+}
 
 bool matches(const Route& route, std::string_view path) {
   return route.path.ends_with('/') ? path.starts_with(route.path) && path.size() > route.path.size() : path == route.path;
@@ -204,7 +213,7 @@ HttpResponse respond(const RouteContext& context, const HttpRequest& request) {
     if (!matches(route, request.path)) continue;
     path_known = true;
     if (route.method != request.method) continue;
-    if (route.access == Access::root && request.uid != 0) return refuse(403, "only root may do this", "use sudo");
+    if (!permitted(context, route.access, request.uid)) return refuse(403, "only root may do this", "use sudo");
     return route.answer(context, request);
   }
   if (path_known)

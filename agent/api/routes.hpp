@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "agent/api/board.hpp"
@@ -14,8 +15,9 @@ namespace nvstripe::api {
 struct RouteContext {
   Board& board;
   SharedStore& store;
-  std::function<std::int64_t()> now_ms = {};  // boot time, as the engine's beat; without it nothing is said of its age
-  std::function<Measured()> measured = {};    // what metrics show beside the snapshot; without it they show that alone
+  std::function<std::int64_t()> now_ms = {};     // boot time, as the engine's beat; without it nothing is said of its age
+  std::function<Measured()> measured = {};       // what metrics show beside the snapshot; without it they show that alone
+  std::optional<std::uint32_t> uplink_uid = {};  // who may pull and acknowledge events beside root
 };
 
 // Each block device with what the guard says of it.

@@ -26,6 +26,13 @@ class SharedStore final : public Journal {
     return store_->events(query);
   }
 
+  // Runs `ask` on the store under the lock.
+  template <class Ask>
+  [[nodiscard]] auto locked(Ask ask) {
+    const std::lock_guard lock(mutex_);
+    return ask(*store_);
+  }
+
  private:
   std::mutex mutex_;
   std::unique_ptr<store::Store> store_;

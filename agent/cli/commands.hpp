@@ -23,6 +23,8 @@ int hold(const Context& context, const std::string& object);
 int release(const Context& context, const std::string& volume);
 int revert(const Context& context);
 int events(const Context& context, bool follow, unsigned limit);
+int dead_events(const Context& context);                              // refused upstream
+int replay_events(const Context& context, const std::string& which);  // a sequence, or "all"
 int config_check(const Context& context, const std::string& file);
 int config_show(const Context& context);
 int config_schema(const Context& context);

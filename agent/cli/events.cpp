@@ -1,10 +1,14 @@
-// Owns `nvstripe events`: the newest ones, or all that come from now on.
+// Owns `nvstripe events`: the newest ones, all that come from now on, or those that a receiver refused.
 #include <poll.h>
 
 #include <cstdio>
+#include <optional>
+
+#include <boost/json.hpp>
 
 #include <fmt/core.h>
 
+#include "agent/base/text.hpp"
 #include "agent/cli/commands.hpp"
 #include "agent/model/json.hpp"
 
@@ -41,6 +45,35 @@ int events(const Context& context, bool follow, unsigned limit) {
     reply = ask(context, "GET", "/v1/events?limit=1000&after=" + std::to_string(last));
     if (reply.exit_code != kFine) return reply.exit_code;
   }
+}
+
+int dead_events(const Context& context) {
+  const Reply reply = ask(context, "GET", "/v1/outbox/dead");
+  if (reply.exit_code != kFine) return reply.exit_code;
+  if (print_document(context, reply.document)) return kFine;
+  const auto letters = list_of(reply.document, "events");
+  if (letters.empty()) fmt::print("no event was refused upstream\n");
+  for (const auto& letter : letters) {
+    const auto* again = letter.as_object().if_contains("again");
+    const bool waits = again != nullptr && again->is_bool() && again->get_bool();
+    fmt::print("{:>8}  {}  {:<45} {:<20} {}{}\n", number_of(letter, "sequence"), text_of(letter, "time"),
+               text_of(letter, "type"), text_of(letter, "subject"), text_of(letter, "reason"),
+               waits ? " (to be sent again)" : "");
+  }
+  if (!letters.empty()) fmt::print("'nvstripe events --replay SEQUENCE' sends one again, '--replay all' all of them\n");
+  return kFine;
+}
+
+int replay_events(const Context& context, const std::string& which) {
+  const auto sequence = which == "all" ? std::optional<std::uint64_t>(0) : parse_number(which);
+  if (!sequence || (*sequence == 0 && which != "all"))
+    return complain(context, Error{"'" + printable(which) + "' is not the sequence of an event", "write one, or 'all'", {}},
+                    kUsage);
+  const Reply reply = ask(context, "POST", "/v1/outbox/replay", json::text(boost::json::object{{"sequence", *sequence}}));
+  if (reply.exit_code != kFine) return reply.exit_code;
+  if (print_document(context, reply.document)) return kFine;
+  fmt::print("{} will be sent again\n", number_of(reply.document, "events"));
+  return kFine;
 }
 
 }  // namespace nvstripe::cli

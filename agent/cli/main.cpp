@@ -16,10 +16,10 @@ namespace {
 using namespace nvstripe::cli;
 
 struct Given {
-  std::string format = "table", socket = nvstripe::api::kSocketPath, accept, volume, file, timeout = "5m";
+  std::string format = "table", socket = nvstripe::api::kSocketPath, accept, volume, file, replay, timeout = "5m";
   Machine machine;
   std::vector<std::string> volumes;
-  bool all = false, follow = false;
+  bool all = false, follow = false, dead = false;
   unsigned limit = 100;
 };
 
@@ -63,7 +63,12 @@ void add_reading(CLI::App& app, Given& given, std::map<CLI::App*, Run>& runs) {
   auto* events_command = app.add_subcommand("events", "list what happened");
   events_command->add_flag("--follow,-f", given.follow, "go on as more happens");
   events_command->add_option("--limit,-n", given.limit, "how many of the newest")->capture_default_str();
-  runs[events_command] = [&](const Context& c) { return events(c, given.follow, given.limit); };
+  auto* dead = events_command->add_flag("--dead", given.dead, "those that the receiver refused for good");
+  events_command->add_option("--replay", given.replay, "send a refused one again: its sequence, or all")->excludes(dead);
+  runs[events_command] = [&](const Context& c) {
+    if (given.dead) return dead_events(c);
+    return given.replay.empty() ? events(c, given.follow, given.limit) : replay_events(c, given.replay);
+  };
 }
 
 void add_changing(CLI::App& app, Given& given, std::map<CLI::App*, Run>& runs) {

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <pwd.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -15,6 +16,7 @@
 #include <csignal>
 #include <cstdio>
 #include <ctime>
+#include <optional>
 #include <thread>
 
 #include <boost/json.hpp>
@@ -86,6 +88,11 @@ void start_volumes_target() {
 EventDraft started_event() {
   return EventDraft{std::string(event::kAgentStarted), "agent",
                     json::text(boost::json::object{{"version", NVSTRIPE_VERSION}})};
+}
+
+std::optional<std::uint32_t> uid_of(const char* user) {
+  const passwd* found = ::getpwnam(user);
+  return found == nullptr ? std::nullopt : std::optional<std::uint32_t>(found->pw_uid);
 }
 
 double now_seconds() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
@@ -179,7 +186,7 @@ int serve() {
     if (now_ms() - board.last_beat_ms() < kSilentEngineMs) (void)::sd_notify(0, "WATCHDOG=1");
   };
   Tally tally(now_seconds);
-  const api::RouteContext routes{board, store, now_ms, [&tally] { return tally.measured(); }};
+  const api::RouteContext routes{board, store, now_ms, [&tally] { return tally.measured(); }, uid_of("nvstripe-uplink")};
   const auto respond = [&routes](const api::HttpRequest& request) { return api::respond(routes, request); };
   const auto server = api::Server::start(api::kSocketPath, respond, tick);
   if (!server) return end_with(server.error());

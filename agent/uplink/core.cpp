@@ -22,35 +22,43 @@ Result<SampleSet> core_samples_of(const std::string& socket, std::chrono::millis
   return from_lines(answer.body);
 }
 
-Result<std::string> listen_of(const boost::json::value& document) {
+// The text at the end of a path of keys; empty where a key is missing.
+std::string text_at(const boost::json::value& document, std::initializer_list<const char*> keys) {
   const auto* value = &document;
-  for (const char* name : {"spec", "telemetry", "listen"}) {
+  for (const char* key : keys) {
     const auto* object = value->if_object();
-    value = object == nullptr ? nullptr : object->if_contains(name);
-    if (value == nullptr) return fail("the agent's answer has no '" + std::string(name) + "'", "is it of another version?");
+    value = object == nullptr ? nullptr : object->if_contains(key);
+    if (value == nullptr) return {};
   }
-  if (!value->is_string()) return fail("the agent's answer has no address to listen on", "is it of another version?");
-  return std::string(value->get_string());
+  return value->is_string() ? std::string(value->get_string()) : std::string();
 }
 
 }  // namespace
 
-SampleSet all_samples(const std::string& socket, std::chrono::milliseconds deadline) {
+SampleSet all_samples(const std::string& socket, std::chrono::milliseconds deadline, const AddOwn& add_own) {
   auto samples = core_samples_of(socket, deadline);
   SampleSet all = samples ? std::move(*samples) : SampleSet{};
   SampleGathering own;
   own.add("nvstripe_core_up", samples ? 1 : 0);
+  if (add_own) add_own(own);
   for (Family& family : own.take()) all.push_back(std::move(family));
   return all;
 }
 
-Result<Listening> wanted_listening(const std::string& socket, std::chrono::milliseconds deadline) {
+Result<Wanted> wanted(const std::string& socket, std::chrono::milliseconds deadline) {
   TRY(const api::Answer answer, ask(socket, "/v1/spec", deadline));
   TRY(const boost::json::value document, json::parse(answer.body));
-  TRY(const std::string text, listen_of(document));
-  if (text == "off") return Listening{};
-  TRY(Endpoint endpoint, parse_endpoint(text));
-  return Listening{std::move(endpoint)};
+  Wanted out;
+  const std::string listen = text_at(document, {"spec", "telemetry", "listen"});
+  if (listen.empty()) return fail("the agent's answer has no address to listen on", "is it of another version?");
+  if (listen != "off") {
+    TRY(out.listen, parse_endpoint(listen));
+  }
+  const std::string events = text_at(document, {"spec", "telemetry", "upstream", "events", "url"});
+  if (!events.empty()) {
+    TRY(out.events, parse_url(events));
+  }
+  return out;
 }
 
 }  // namespace nvstripe::uplink

@@ -1,10 +1,12 @@
-// Owns the life of the uplink: it follows the spec's address, serves there, and ends when told.
+// Owns the life of the uplink: it follows the spec, serves and sends as that says, and ends when told.
 #pragma once
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
 
 #include "agent/uplink/core.hpp"
+#include "agent/uplink/event_sink.hpp"
 #include "agent/uplink/scrape_server.hpp"
 
 namespace nvstripe::uplink {
@@ -14,19 +16,26 @@ class Service {
  public:
   using Say = std::function<void(const std::string&)>;  // a line for the journal
   Service(std::string socket, Say say) : socket_(std::move(socket)), say_(std::move(say)) {}
-  // Follows a change of address; an address that cannot be had is tried again. While the core does not answer, all stays.
+  // Follows a change of the spec; an address that cannot be had is tried again. While the core does not answer, all stays.
   void follow();
   [[nodiscard]] const ScrapeServer* server() const { return server_.get(); }
 
  private:
+  void follow_listen(const std::optional<Endpoint>& wanted);
+  void follow_events(const std::optional<Url>& wanted);
   void serve(const Endpoint& endpoint);
   void tell(const std::string& text);  // once, until something else is to be told
 
   std::string socket_;
   Say say_;
   std::string told_;
-  std::optional<Listening> listening_;  // what is served now; none: not known, or it could not be had
-  std::unique_ptr<ScrapeServer> server_;
+  bool listening_known_ = false;  // listening_ is as wanted
+  std::optional<Endpoint> listening_;
+  std::optional<Url> sending_;
+  std::atomic<bool> sends_events_{false};  // asked by the threads that answer scrapes
+  SinkFigures event_figures_{"events"};
+  std::unique_ptr<EventSink> events_;
+  std::unique_ptr<ScrapeServer> server_;  // ends first: it shows the figures
 };
 
 }  // namespace nvstripe::uplink

@@ -14,7 +14,7 @@ using namespace nvstripe;
 
 namespace {
 
-constexpr std::uint32_t kSomebody = 1000;
+constexpr std::uint32_t kSomebody = 1000, kUplink = 990;
 
 struct Fixture {
   api::Board board;
@@ -24,7 +24,7 @@ struct Fixture {
     const auto mark = target.find('?');
     api::HttpRequest request{method, target.substr(0, mark), mark == std::string::npos ? "" : target.substr(mark + 1), body,
                              uid};
-    return api::respond({board, store}, request);
+    return api::respond({.board = board, .store = store, .uplink_uid = kUplink}, request);
   }
   void publish(const Spec& spec, const Inventory& seen) {
     api::Snapshot snapshot;
@@ -167,4 +167,31 @@ TEST_CASE("Events are read newest first in number and oldest first in order") {
       parsed(fixture.ask("GET", "/v1/events?after=" + std::to_string(last), kSomebody)).at("events").as_array();
   REQUIRE(after.size() == 1);
   CHECK(after.at(0).at("subject") == "volume:v4");
+}
+
+TEST_CASE("The outbox is pulled and answered by the uplink and root alone") {
+  Fixture fixture;
+  REQUIRE(fixture.store.write({}, {{std::string(event::kAgentStarted), "agent", R"({"version":"x"})"}}));
+  CHECK(fixture.ask("GET", "/v1/outbox?stream=state", kSomebody).status == 403);
+  CHECK(fixture.ask("POST", "/v1/outbox/acknowledge", kSomebody, "{}").status == 403);
+  CHECK(fixture.ask("POST", "/v1/outbox/refuse", kSomebody, "{}").status == 403);
+  CHECK(fixture.ask("POST", "/v1/outbox/replay", kUplink, R"({"sequence":0})").status == 403);
+  CHECK(fixture.ask("GET", "/v1/outbox?stream=nonsense", kUplink).status == 400);
+  CHECK(fixture.ask("GET", "/v1/outbox", kUplink).status == 400);
+  CHECK(fixture.ask("POST", "/v1/outbox/acknowledge", kUplink, "nonsense").status == 400);
+
+  const auto pulled = parsed(fixture.ask("GET", "/v1/outbox?stream=state", kUplink));
+  CHECK(pulled.at("source").as_string().starts_with("urn:uuid:"));
+  const auto& one = pulled.at("events").as_array().at(0);
+  CHECK(one.at("data").at("version").as_string() == "x");
+  const std::string epoch = std::to_string(one.at("epoch").to_number<std::uint64_t>());
+  const std::string answer = R"({"stream":"state","epoch":)" + epoch + R"(,"sequence":1,"reason":"400"})";
+  const std::string stale = R"({"stream":"state","epoch":1,"sequence":1})";
+  CHECK(fixture.ask("POST", "/v1/outbox/acknowledge", kUplink, stale).status == 409);
+  CHECK(fixture.ask("POST", "/v1/outbox/refuse", kUplink, answer).status == 200);
+  CHECK(parsed(fixture.ask("GET", "/v1/outbox/dead", kSomebody)).at("events").as_array().size() == 1);
+  CHECK(fixture.ask("POST", "/v1/outbox/replay", 0, R"({"sequence":9})").status == 404);
+  CHECK(fixture.ask("POST", "/v1/outbox/replay", 0, R"({"sequence":0})").status == 200);
+  const auto again = parsed(fixture.ask("GET", "/v1/outbox?stream=state", kUplink));
+  CHECK(again.at("events").as_array().at(0).at("again").as_bool());
 }

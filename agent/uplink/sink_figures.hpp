@@ -1,0 +1,27 @@
+// Owns what is counted of a sink: requests by answer, how long they took, when one was taken last, how long it waits now.
+#pragma once
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "agent/telemetry/sample.hpp"
+
+namespace nvstripe::uplink {
+
+class SinkFigures {
+ public:
+  explicit SinkFigures(std::string sink) : sink_(std::move(sink)) {}
+  void count(int status, double seconds, double now);           // status 0: no answer; now: since 1970
+  void set_backoff(const std::string& stream, double seconds);  // 0: nothing failed
+  void add_to(SampleGathering& to) const;
+
+ private:
+  const std::string sink_;
+  mutable std::mutex mutex_;
+  std::map<int, double> requests_;  // by status
+  std::map<std::string, double> backoff_;
+  Distribution seconds_;
+  double last_success_ = 0;
+};
+
+}  // namespace nvstripe::uplink

@@ -1,0 +1,197 @@
+// Owns the checks of what goes over the wire: headers, TLS that is not satisfied with less than asked, credentials that
+// change, answers that are late, cut off or endless.
+#include "agent/uplink/poster.hpp"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "tests/support/catch.hpp"
+#include "tests/uplink/fault_server.hpp"
+
+using namespace nvstripe;
+using namespace nvstripe::uplink;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct Folder {
+  std::filesystem::path path;
+  Folder() {
+    std::string name = (std::filesystem::temp_directory_path() / "nvstripe-keys-XXXXXX").string();
+    REQUIRE(mkdtemp(name.data()) != nullptr);
+    path = name;
+  }
+  ~Folder() { std::filesystem::remove_all(path); }
+  void put(const std::string& name, const std::string& text) const { std::ofstream(path / name) << text; }
+  std::string get(const std::string& name) const {
+    std::ifstream file(path / name);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+};
+
+// An authority, and certificates by it: NAME.pem with its key, made by openssl.
+void make_keys(const Folder& keys) {
+  const std::string script =
+      "set -e; cd " + keys.path.string() +
+      "; exec >/dev/null 2>&1\n"
+      "for ca in ca other; do openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj "
+      "/CN=$ca "
+      "-keyout $ca.key -out $ca.crt; done\n"
+      "make() { openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=$1 -keyout $1.key -out "
+      "$1.csr\n"
+      "printf \"subjectAltName=$2\" >$1.ext\n"
+      "openssl x509 -req -in $1.csr -CA $3.crt -CAkey $3.key -CAcreateserial -days ${4:-2} -extfile $1.ext -out $1.crt; cat "
+      "$1.crt $1.key >$1.pem; }\n"
+      "make server IP:127.0.0.1 ca; make elsewhere DNS:elsewhere.example ca; make stranger IP:127.0.0.1 other; make client "
+      "DNS:vm1 ca; make client2 DNS:vm2 ca\n";
+  const Folder scripts;
+  scripts.put("make", script);
+  REQUIRE(std::system(("bash " + (scripts.path / "make").string()).c_str()) == 0);
+}
+
+PosterOptions options_for(const FaultServer& server, bool tls, const Folder& keys) {
+  PosterOptions options;
+  options.url = {tls, "127.0.0.1", server.port(), "/events?x=1"};
+  options.content_type = "application/cloudevents+json; charset=utf-8";
+  options.folders = {keys.path.string()};
+  options.connect_deadline = 3s;
+  options.answer_deadline = 3s;
+  return options;
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+FaultServer::Answer always(const std::string& answer) {
+  return [answer](const Heard&) { return answer; };
+}
+
+}  // namespace
+
+TEST_CASE("a request carries what receivers ask for, and a connection is kept") {
+  const Folder keys;
+  keys.put("upstream-token", "secret\n");
+  const FaultServer server(always(FaultServer::plain(202)));
+  Poster poster(options_for(server, false, keys));
+  CHECK(poster.post("{\"a\":1}").status == 202);
+  CHECK(poster.post("{\"a\":2}").status == 202);
+  const auto heard = server.heard();
+  REQUIRE(heard.size() == 2);
+  CHECK(server.connections() == 1);
+  CHECK(heard[0].head.starts_with("POST /events?x=1 HTTP/1.1\r\n"));
+  CHECK(has(heard[0].head, "Content-Type: application/cloudevents+json; charset=utf-8\r\n"));
+  CHECK(has(heard[0].head, "Host: 127.0.0.1:" + std::to_string(server.port()) + "\r\n"));
+  CHECK(heard[1].body == "{\"a\":2}");
+  CHECK_FALSE(has(heard[0].head, "Authorization"));  // a token never goes in the clear
+}
+
+TEST_CASE("answers of every kind are told apart") {
+  const Folder keys;
+  std::string answer;
+  const FaultServer server([&](const Heard&) { return answer; });
+  const auto ask = [&](const std::string& text) {
+    answer = text;
+    Poster poster(options_for(server, false, keys));
+    return poster.post("{}");
+  };
+  CHECK(ask(FaultServer::plain(429, "Retry-After: 7\r\n", "slow down")).retry_after == "7");
+  CHECK(ask(FaultServer::plain(400, {}, "no such thing")).body == "no such thing");
+  CHECK(ask(FaultServer::plain(302, "Location: http://127.0.0.1/\r\n")).status == 302);
+  CHECK(ask("HTTP/1.1 202 X\r\nContent-Length: 10\r\nConnection: close\r\n\r\nhalf").status == 0);
+  CHECK(ask("HTTP/1.1 202 X\r\nConnection: close\r\n").status == 0);
+  CHECK(ask("nonsense Connection: close\r\n\r\n").status == 0);
+  CHECK(ask("").status == 0);
+  const Posted endless = ask(FaultServer::plain(200, {}, std::string(200'000, 'x')));
+  CHECK(endless.status == 200);
+  CHECK(endless.body.size() <= 4096);
+  CHECK(ask("HTTP/1.1 204 X\r\nConnection: close\r\n\r\n").status == 204);
+}
+
+TEST_CASE("a kept connection that the receiver closed costs no failure") {
+  const Folder keys;
+  const FaultServer server(always(FaultServer::plain(202, "X: Connection: close\r\n")));  // says keep, and closes
+  Poster poster(options_for(server, false, keys));
+  for (int i = 0; i < 4; ++i) CHECK(poster.post("{}").status == 202);
+  CHECK(server.connections() == 4);
+}
+
+TEST_CASE("a receiver that is away or silent is an error within the deadline") {
+  const Folder keys;
+  std::uint16_t port = 0;
+  {
+    const FaultServer gone(always(""));
+    port = gone.port();
+  }
+  PosterOptions options;
+  options.url = {false, "127.0.0.1", port, "/"};
+  options.folders = {keys.path.string()};
+  CHECK(has(Poster(options).post("{}").error, "cannot connect"));
+
+  boost::asio::io_context io;
+  boost::asio::ip::tcp::acceptor silent(io, {boost::asio::ip::make_address("127.0.0.1"), 0});
+  options.url.port = silent.local_endpoint().port();
+  options.answer_deadline = 200ms;
+  CHECK(has(Poster(options).post("{}").error, "no answer"));
+  options.answer_deadline = 60s;
+  Poster poster(options);
+  std::thread ending([&] { poster.abort(); });
+  CHECK(poster.post("{}").status == 0);  // or it hangs here for a minute
+  ending.join();
+}
+
+TEST_CASE("TLS: only the host's own certificate by the given authority is taken") {
+  const Folder made;
+  make_keys(made);
+  const Folder keys;
+  keys.put("upstream-ca.pem", made.get("ca.crt"));
+  keys.put("upstream-token", "secret\n");
+  const auto status_with = [&](const char* certificate) {
+    const FaultServer server(always(FaultServer::plain(202)), made.get(certificate));
+    Poster poster(options_for(server, true, keys));
+    const Posted posted = poster.post("{}");
+    if (posted.status == 202) CHECK(has(server.heard().at(0).head, "Authorization: Bearer secret\r\n"));
+    if (posted.status == 0) CHECK(has(posted.error, "TLS"));
+    return posted.status;
+  };
+  CHECK(status_with("server.pem") == 202);
+  CHECK(status_with("elsewhere.pem") == 0);
+  CHECK(status_with("stranger.pem") == 0);
+}
+
+TEST_CASE("mTLS: a client certificate is shown, and a renewed one without a restart") {
+  const Folder made;
+  make_keys(made);
+  const Folder keys;
+  keys.put("upstream-ca.pem", made.get("ca.crt"));
+  const FaultServer server(always(FaultServer::plain(202)), made.get("server.pem"), made.get("ca.crt"));
+  {
+    Poster poster(options_for(server, true, keys));
+    CHECK(poster.post("{}").status == 0);
+  }
+  keys.put("upstream-cert.pem", made.get("client.crt"));
+  keys.put("upstream-key.pem", made.get("client.key"));
+  Poster poster(options_for(server, true, keys));
+  CHECK(poster.post("{}").status == 202);
+  const int before = server.connections();
+  keys.put("upstream-cert.pem", made.get("client2.crt"));  // its key comes a moment later
+  CHECK(poster.post("{}").status == 202);
+  CHECK(server.connections() == before);
+  keys.put("upstream-key.pem", made.get("client2.key"));
+  CHECK(poster.post("{}").status == 202);
+  CHECK(server.connections() == before + 1);
+}
+
+TEST_CASE("credentials that cannot be used are an error, not a request without them") {
+  const Folder keys;
+  const FaultServer server(always(FaultServer::plain(202)));
+  SECTION("half a pair") { keys.put("upstream-cert.pem", "x"); }
+  SECTION("an empty token") { keys.put("upstream-token", "\n"); }
+  SECTION("a token with blanks") { keys.put("upstream-token", "a b"); }
+  SECTION("a folder in place of a file") { std::filesystem::create_directory(keys.path / "upstream-token"); }
+  Poster poster(options_for(server, false, keys));
+  CHECK(poster.post("{}").status == 0);
+  CHECK(server.heard().empty());
+}
