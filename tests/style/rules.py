@@ -34,6 +34,8 @@ HEADERS = {
     "tl/expected.hpp": {"agent/base/result.hpp"},
     "openssl/": {"agent/base/"},
     "prometheus/": {"agent/uplink/exposition.cpp"},
+    "zlib.h": {"agent/uplink/compression.cpp"},
+    "snappy": {"agent/uplink/compression.cpp"},
 }
 
 BAD_TYPE = re.compile(r"^\s*(?:class|struct|enum class)\s+(\w*(?:Manager|Helper|Util|Utils|Impl|Handler))\b")
