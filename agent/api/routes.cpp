@@ -90,7 +90,8 @@ HttpResponse get_spec(const RouteContext& context, const HttpRequest&) {
 }
 
 HttpResponse get_identity(const RouteContext& context, const HttpRequest&) {
-  return {200, identity_json(*context.board.snapshot())};
+  const std::string source = context.store.locked([](store::Store& store) { return store.source(); });
+  return {200, identity_json(*context.board.snapshot(), source)};
 }
 
 HttpResponse get_inventory(const RouteContext& context, const HttpRequest&) {

@@ -160,7 +160,7 @@ std::string progress_json(std::uint64_t id, const Progress& progress) {
   return json::text(out);
 }
 
-std::string identity_json(const Snapshot& snapshot) {
+std::string identity_json(const Snapshot& snapshot, const std::string& instance) {
   const Inventory& seen = snapshot.pass.seen;
   const HostIdentity& identity = seen.identity.value();
   const auto& recorded = seen.records.value().identity;
@@ -174,6 +174,7 @@ std::string identity_json(const Snapshot& snapshot) {
   out["wanted"] = snapshot.spec.spec.node.host_id ? to_text(*snapshot.spec.spec.node.host_id) : std::string("auto");
   out["provider"] = identity.provider;
   out["hostname"] = identity.hostname;
+  out["instance"] = instance;
   bj::array conflicts;
   for (const Conflict& conflict : snapshot.pass.plan.conflicts)
     if (conflict.id.starts_with("identity.")) conflicts.push_back(json::to_json(conflict));

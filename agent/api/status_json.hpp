@@ -10,6 +10,6 @@ namespace nvstripe::api {
 [[nodiscard]] std::string status_json(const Status& status);
 [[nodiscard]] std::string volumes_json(const Status& status);
 [[nodiscard]] std::string progress_json(std::uint64_t id, const Progress& progress);
-[[nodiscard]] std::string identity_json(const Snapshot& snapshot);
+[[nodiscard]] std::string identity_json(const Snapshot& snapshot, const std::string& instance);
 
 }  // namespace nvstripe::api

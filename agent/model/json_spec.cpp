@@ -82,6 +82,19 @@ boost::json::object to_object(const VolumeSpec& wanted) {
   return out;
 }
 
+boost::json::object to_object(const PushSpec& wanted) {
+  return {{"url", to_value(wanted.url)}, {"every", std::to_string(wanted.every.count()) + "ms"}};
+}
+
+boost::json::object to_object(const TelemetrySpec& wanted) {
+  boost::json::object out{{"listen", to_value(wanted.listen)}}, upstream;
+  if (!wanted.events_url.empty()) upstream["events"] = boost::json::object{{"url", to_value(wanted.events_url)}};
+  if (!wanted.metrics.url.empty()) upstream["metrics"] = to_object(wanted.metrics);
+  if (!wanted.remote_write.url.empty()) upstream["remote_write"] = to_object(wanted.remote_write);
+  if (!upstream.empty()) out["upstream"] = std::move(upstream);
+  return out;
+}
+
 template <class T>
 boost::json::array to_list(const std::vector<T>& items) {
   boost::json::array out;
@@ -101,11 +114,7 @@ boost::json::object to_json(const Spec& spec) {
   out["connections"] = to_list(spec.connections);
   out["volumes"] = to_list(spec.volumes);
   out["tuning"] = boost::json::object{{"profile", to_value(spec.tuning.profile)}};
-  boost::json::object telemetry{{"listen", to_value(spec.telemetry.listen)}};
-  if (!spec.telemetry.events_url.empty())
-    telemetry["upstream"] =
-        boost::json::object{{"events", boost::json::object{{"url", to_value(spec.telemetry.events_url)}}}};
-  out["telemetry"] = std::move(telemetry);
+  out["telemetry"] = to_object(spec.telemetry);
   return out;
 }
 

@@ -107,9 +107,17 @@ struct TuningSpec {
   bool operator==(const TuningSpec&) const = default;
 };
 
+struct PushSpec {
+  std::string url;  // empty: nowhere
+  std::chrono::milliseconds every{15'000};
+  bool operator==(const PushSpec&) const = default;
+};
+
 struct TelemetrySpec {
   std::string listen = "[::]:9766";  // of the scrape endpoint; "off": none
   std::string events_url;            // of the CloudEvents receiver; empty: events are kept here and not sent
+  PushSpec metrics;                  // OTLP/HTTP
+  PushSpec remote_write;             // Prometheus remote write 1.0
   bool operator==(const TelemetrySpec&) const = default;
 };
 struct Spec {

@@ -30,6 +30,9 @@ class Fields {
   }
   [[nodiscard]] std::optional<Bytes> size(std::string_view key) const { return parsed(key, parse_bytes); }
   [[nodiscard]] std::optional<BytesPerSecond> rate(std::string_view key) const { return parsed(key, parse_rate); }
+  [[nodiscard]] std::optional<std::chrono::milliseconds> duration(std::string_view key) const {
+    return parsed(key, parse_duration);
+  }
   [[nodiscard]] std::vector<std::string> words(std::string_view key, std::vector<std::string> fallback = {}) const {
     const YamlNode* found = find(key);
     if (found == nullptr) return fallback;
@@ -122,6 +125,11 @@ VolumeSpec make_volume(const Fields& fields) {
   return made;
 }
 
+void take_push(const Fields& fields, PushSpec& into) {
+  into.url = fields.text_or("url", into.url);
+  into.every = fields.duration("every").value_or(into.every);
+}
+
 template <class T>
 void merge(const std::string& file, const YamlNode* list, T (*make)(const Fields&), std::vector<T>& into) {
   if (list == nullptr) return;
@@ -151,7 +159,10 @@ void build_spec(const std::string& file, const YamlNode& root, Spec& spec) {
   }
   spec.tuning.profile = tuning.text_or("profile", spec.tuning.profile);
   spec.telemetry.listen = telemetry.text_or("listen", spec.telemetry.listen);
-  spec.telemetry.events_url = telemetry.below("upstream").below("events").text_or("url", spec.telemetry.events_url);
+  const Fields upstream = telemetry.below("upstream");
+  spec.telemetry.events_url = upstream.below("events").text_or("url", spec.telemetry.events_url);
+  take_push(upstream.below("metrics"), spec.telemetry.metrics);
+  take_push(upstream.below("remote_write"), spec.telemetry.remote_write);
   merge(file, top.find("exports"), make_export, spec.exports);
   merge(file, top.find("connections"), make_connection, spec.connections);
   merge(file, top.find("volumes"), make_volume, spec.volumes);

@@ -14,6 +14,8 @@ constexpr std::uint64_t kMaxMembers = 128;
 // Each slice is a namespace of every drive; beyond this a slip of the pen is likelier than a wish.
 constexpr std::uint64_t kMaxSlices = 32;
 // XFS aligns its log to at most 256 KiB; a larger chunk silently costs the log its alignment.
+// Milliseconds. What is sent more often costs receivers more than it tells; more rarely, and rates cannot be told.
+constexpr std::uint64_t kMinEvery = 5'000, kMaxEvery = 3'600'000;
 constexpr std::uint64_t kMinChunk = 4096, kMaxChunk = 256 * 1024;
 
 constexpr std::array kFields{
@@ -192,6 +194,29 @@ constexpr std::array kFields{
               .type = T::url,
               .required = true,
               .help = "their receiver; keys and tokens are files, see docs/uplink.md"},
+    SpecField{.path = "telemetry.upstream.metrics", .type = T::object, .help = "all metrics, as OTLP/HTTP protobuf"},
+    SpecField{.path = "telemetry.upstream.metrics.url",
+              .type = T::url,
+              .required = true,
+              .help = "its receiver; without a path /v1/metrics is meant"},
+    SpecField{.path = "telemetry.upstream.metrics.every",
+              .type = T::duration,
+              .fallback = "15s",
+              .help = "how often",
+              .min = kMinEvery,
+              .max = kMaxEvery},
+    SpecField{
+        .path = "telemetry.upstream.remote_write", .type = T::object, .help = "all metrics, by Prometheus remote write 1.0"},
+    SpecField{.path = "telemetry.upstream.remote_write.url",
+              .type = T::url,
+              .required = true,
+              .help = "its receiver, such as http://prometheus:9090/api/v1/write"},
+    SpecField{.path = "telemetry.upstream.remote_write.every",
+              .type = T::duration,
+              .fallback = "15s",
+              .help = "how often",
+              .min = kMinEvery,
+              .max = kMaxEvery},
 
     SpecField{.path = "jobs", .type = T::not_offered, .help = "what happens when a job ends"},
 };

@@ -32,6 +32,7 @@ enum class FieldType {
   address,   // name, IPv4 or IPv6
   endpoint,  // [::]:9766, or the word off
   url,       // https://collector:8443/events
+  duration,  // 15s
   path,
   mode,         // octal
   account,      // user or group: name or number
@@ -46,7 +47,7 @@ struct SpecField {
   std::string_view help = {};         // one line
   std::string_view choices = {};      // parted by blanks
   FieldType items = FieldType::text;  // of words
-  std::uint64_t min = 0, max = std::numeric_limits<std::uint64_t>::max();  // numbers, and bytes of sizes and rates
+  std::uint64_t min = 0, max = std::numeric_limits<std::uint64_t>::max();  // numbers, bytes of sizes and rates, milliseconds
 };
 
 [[nodiscard]] std::span<const SpecField> spec_fields();

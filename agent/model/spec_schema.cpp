@@ -57,6 +57,8 @@ std::string scalar_words(const SpecField& field, FieldType type) {
       return "address and port such as [::]:9766, or off";
     case FieldType::url:
       return "URL such as https://collector:8443/events";
+    case FieldType::duration:
+      return fmt::format("duration such as 15s, {}s to {}s", field.min / 1000, field.max / 1000);
     case FieldType::path:
       return "absolute path";
     case FieldType::mode:
@@ -105,6 +107,7 @@ boost::json::object scalar_schema(const SpecField& field, FieldType type) {
     if (type == FieldType::rate) out["pattern"] = "^(0|[1-9][0-9]*)(B|kB|MB|GB|TB|KiB|MiB|GiB|TiB)/s$";
     if (type == FieldType::name) out["pattern"] = "^[A-Za-z0-9_-]{1,24}$";
     if (type == FieldType::label) out["pattern"] = "^[A-Za-z0-9._-]{1,64}$";
+    if (type == FieldType::duration) out["pattern"] = "^(0|[1-9][0-9]*)(ms|s|m|h)$";
     if (type == FieldType::url) out["pattern"] = "^https?://";
     if (type == FieldType::path) out["pattern"] = "^/";
     if (type == FieldType::nqn) out["pattern"] = "^nqn\\.[0-9]{4}-[0-9]{2}\\.";

@@ -122,6 +122,13 @@ Result<> check_endpoint(std::string_view text) {
   return {};
 }
 
+Result<> check_duration(const SpecField& field, std::string_view text) {
+  TRY(const auto given, parse_duration(text));
+  const auto milliseconds = static_cast<std::uint64_t>(given.count());
+  if (milliseconds >= field.min && milliseconds <= field.max) return {};
+  return refuse(text, "is out of range", fmt::format("write {}s to {}s", field.min / 1000, field.max / 1000));
+}
+
 Result<> check_url(std::string_view text) {
   CHECKED(parse_url(text));
   return {};
@@ -231,6 +238,8 @@ Result<> check_value(const SpecField& field, FieldType type, std::string_view te
       return check_endpoint(text);
     case FieldType::url:
       return check_url(text);
+    case FieldType::duration:
+      return check_duration(field, text);
     case FieldType::path:
       return check_path(text);
     case FieldType::mode:

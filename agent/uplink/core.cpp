@@ -4,6 +4,7 @@
 #include <boost/json.hpp>
 
 #include "agent/api/client.hpp"
+#include "agent/base/units.hpp"
 #include "agent/model/json.hpp"
 
 namespace nvstripe::uplink {
@@ -33,6 +34,15 @@ std::string text_at(const boost::json::value& document, std::initializer_list<co
   return value->is_string() ? std::string(value->get_string()) : std::string();
 }
 
+Result<std::optional<PushWanted>> push_of(const boost::json::value& document, const char* sink) {
+  const std::string url = text_at(document, {"spec", "telemetry", "upstream", sink, "url"});
+  if (url.empty()) return std::optional<PushWanted>();
+  PushWanted out;
+  TRY(out.url, parse_url(url));
+  TRY(out.every, parse_duration(text_at(document, {"spec", "telemetry", "upstream", sink, "every"})));
+  return std::optional(std::move(out));
+}
+
 }  // namespace
 
 SampleSet all_samples(const std::string& socket, std::chrono::milliseconds deadline, const AddOwn& add_own) {
@@ -58,7 +68,16 @@ Result<Wanted> wanted(const std::string& socket, std::chrono::milliseconds deadl
   if (!events.empty()) {
     TRY(out.events, parse_url(events));
   }
+  TRY(out.metrics, push_of(document, "metrics"));
+  TRY(out.remote_write, push_of(document, "remote_write"));
   return out;
+}
+
+Sender sender_of(const std::string& socket, std::chrono::milliseconds deadline) {
+  const auto answer = ask(socket, "/v1/identity", deadline);
+  const auto document = answer ? json::parse(answer->body) : Result<boost::json::value>(boost::json::value());
+  if (!document) return {};
+  return {text_at(*document, {"hostname"}), text_at(*document, {"provider"}), text_at(*document, {"instance"})};
 }
 
 }  // namespace nvstripe::uplink

@@ -34,7 +34,14 @@ Result<std::optional<std::string>> read_file(const std::string& path) {
   }
 }
 
-Result<std::string> find_file(const std::vector<std::string>& folders, const std::string& name) {
+// `given`: the file that was named, which must be there then.
+Result<std::string> find_file(const std::vector<std::string>& folders, const std::string& name,
+                              const std::string& given = {}) {
+  if (!given.empty()) {
+    TRY(auto text, read_file(given));
+    if (text && !trim(*text).empty()) return std::move(*text);
+    return fail("'" + given + "' is not there, or empty", "put the file there, or name the right one");
+  }
   for (const std::string& folder : folders) {
     TRY(auto text, read_file(folder + "/" + name));
     if (!text) continue;
@@ -46,11 +53,11 @@ Result<std::string> find_file(const std::vector<std::string>& folders, const std
 
 }  // namespace
 
-Result<Credentials> read_credentials(const std::vector<std::string>& folders) {
+Result<Credentials> read_credentials(const std::vector<std::string>& folders, const CredentialFiles& files) {
   Credentials read;
-  TRY(read.ca, find_file(folders, "upstream-ca.pem"));
-  TRY(read.certificate, find_file(folders, "upstream-cert.pem"));
-  TRY(read.key, find_file(folders, "upstream-key.pem"));
+  TRY(read.ca, find_file(folders, "upstream-ca.pem", files.ca));
+  TRY(read.certificate, find_file(folders, "upstream-cert.pem", files.certificate));
+  TRY(read.key, find_file(folders, "upstream-key.pem", files.key));
   TRY(const std::string token, find_file(folders, "upstream-token"));
   read.token = std::string(trim(token));
   for (const char c : read.token) {

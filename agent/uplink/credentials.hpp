@@ -15,9 +15,15 @@ struct Credentials {
   bool operator==(const Credentials&) const = default;
 };
 
+// Files in place of those of the folders; empty: those.
+struct CredentialFiles {
+  std::string ca, certificate, key;
+};
+
 // Files upstream-ca.pem, upstream-cert.pem, upstream-key.pem, upstream-token in `folders`; the first folder that has a file
 // gives it. A file that is there and cannot be read is an error: nothing is sent with less proof than was asked for.
-[[nodiscard]] Result<Credentials> read_credentials(const std::vector<std::string>& folders);
+[[nodiscard]] Result<Credentials> read_credentials(const std::vector<std::string>& folders,
+                                                   const CredentialFiles& files = {});
 // $CREDENTIALS_DIRECTORY, then /etc/nvstripe/upstream.
 [[nodiscard]] std::vector<std::string> credential_folders();
 

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "agent/model/event.hpp"
+#include "agent/uplink/counted.hpp"
 #include "agent/uplink/outbox_client.hpp"
 
 namespace nvstripe::uplink {
@@ -13,23 +14,6 @@ namespace {
 double seconds_since_1970() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
-
-// Counts what goes through.
-class Counted final : public Receiver {
- public:
-  Counted(Receiver& receiver, SinkFigures& figures) : receiver_(receiver), figures_(figures) {}
-  [[nodiscard]] Posted post(const std::string& text) override {
-    const auto begun = std::chrono::steady_clock::now();
-    Posted posted = receiver_.post(text);
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
-    figures_.count(posted.status, took.count(), seconds_since_1970());
-    return posted;
-  }
-
- private:
-  Receiver& receiver_;
-  SinkFigures& figures_;
-};
 
 }  // namespace
 

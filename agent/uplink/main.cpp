@@ -5,6 +5,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <string_view>
 
@@ -33,7 +34,9 @@ int main(int argc, char** argv) {
   sigaddset(&endings, SIGINT);
   sigprocmask(SIG_BLOCK, &endings, nullptr);  // before any thread is made
   const nvstripe::Fd ending(::signalfd(-1, &endings, SFD_CLOEXEC));
-  nvstripe::uplink::Service service(socket, [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); });
+  nvstripe::uplink::Service service(
+      socket, [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); },
+      nvstripe::uplink::otlp_settings([](const char* name) { return std::getenv(name); }));
   // Ready before anything is served: nobody at boot shall wait for the agent through the uplink.
   sd_notify(0, "READY=1");
   pollfd waiting{ending.get(), POLLIN, 0};

@@ -179,7 +179,7 @@ void Poster::drop_connection() {
 // Takes over changed files. While they are being replaced one by one they may not fit each other: then those that did fit
 // stay.
 Result<> Poster::refresh() {
-  auto read = read_credentials(options_.folders);
+  auto read = read_credentials(options_.folders, options_.files);
   if (read && have_credentials_ && *read == credentials_) return {};
   if (!read && have_credentials_) return {};
   if (!read) return tl::unexpected(std::move(read).error());

@@ -19,6 +19,7 @@ struct PosterOptions {
   std::string content_type;
   std::vector<std::pair<std::string, std::string>> headers;  // more of them
   std::vector<std::string> folders = credential_folders();   // of keys and tokens
+  CredentialFiles files;
   std::chrono::milliseconds connect_deadline{10'000}, answer_deadline{30'000};
 };
 

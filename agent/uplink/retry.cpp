@@ -20,6 +20,16 @@ Verdict judge_event(int status) {
   return Verdict::again;
 }
 
+Verdict judge_otlp(int status) {
+  if (status >= 200 && status < 300) return Verdict::accepted;
+  return status == 0 || status == 429 || (status >= 502 && status <= 504) ? Verdict::again : Verdict::refused;
+}
+
+Verdict judge_remote_write(int status) {
+  if (status >= 200 && status < 300) return Verdict::accepted;
+  return status == 0 || status == 429 || (status >= 500 && status < 600) ? Verdict::again : Verdict::refused;
+}
+
 std::optional<std::chrono::seconds> parse_retry_after(std::string_view text, std::int64_t now) {
   const std::string given(trim(text));
   if (const auto seconds = parse_number(given)) {

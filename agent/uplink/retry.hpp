@@ -24,6 +24,11 @@ enum class Verdict {
 // Of an event. 3xx is trouble of the configuration and never followed: what is sent may carry a token.
 [[nodiscard]] Verdict judge_event(int status);
 
+// Of a batch of metrics. OTLP's text: only 429, 502, 503, 504 and lost requests are tried again.
+[[nodiscard]] Verdict judge_otlp(int status);
+// Remote write's text: 5xx and 429 are tried again, no other 4xx; 400 is what an old sample gets.
+[[nodiscard]] Verdict judge_remote_write(int status);
+
 inline constexpr std::chrono::milliseconds kLongestPause = std::chrono::minutes(5);
 inline constexpr std::chrono::milliseconds kLongestAsked = std::chrono::hours(1);  // by Retry-After; more is a mistake
 

@@ -10,10 +10,29 @@ namespace {
 constexpr std::chrono::seconds kAskDeadline{5};
 }
 
+Service::Service(std::string socket, Say say, OtlpSettings otlp)
+    : socket_(std::move(socket)), say_(std::move(say)), otlp_(std::move(otlp)) {
+  for (const std::string& problem : otlp_.problems) say_(problem);
+}
+
+// Whatever asks for samples ends before what they are made of.
+Service::~Service() {
+  server_.reset();
+  otlp_push_.sink.reset();
+  remote_write_push_.sink.reset();
+  events_.reset();
+}
+
 void Service::follow() {
   const auto found = wanted(socket_, kAskDeadline);
   if (!found) return tell(found.error().what);
   follow_events(found->events);
+  std::optional<PushWanted> metrics = found->metrics;
+  if (metrics) metrics->url = with_otlp_path(metrics->url);
+  if (!metrics && otlp_.url) metrics = PushWanted{*otlp_.url, otlp_.every.value_or(std::chrono::seconds(60))};
+  if (otlp_.disabled) metrics.reset();
+  follow_push(PushKind::otlp, std::move(metrics));
+  follow_push(PushKind::remote_write, found->remote_write);
   follow_listen(found->listen);
 }
 
@@ -31,6 +50,33 @@ void Service::follow_events(const std::optional<Url>& wanted) {
   say_("sends events to '" + wanted->authority() + "'");
 }
 
+void Service::follow_push(PushKind kind, std::optional<PushWanted> wanted) {
+  Push& push = kind == PushKind::otlp ? otlp_push_ : remote_write_push_;
+  if (push.wanted == wanted) return;
+  push.sink.reset();
+  push.wanted = std::move(wanted);
+  push.on = push.wanted.has_value();
+  if (!push.wanted) return;
+  PushSinkOptions options;
+  options.kind = kind;
+  options.url = push.wanted->url;
+  options.every = push.wanted->every;
+  options.otlp = otlp_;
+  options.samples = [this] { return samples(kAskDeadline); };
+  options.sender = [this] { return sender_of(socket_, kAskDeadline); };
+  options.say = say_;
+  push.sink = std::make_unique<PushSink>(std::move(options), push.figures);
+  say_("pushes metrics to '" + push.wanted->url.authority() + push.wanted->url.target + "'");
+}
+
+SampleSet Service::samples(std::chrono::milliseconds deadline) const {
+  return all_samples(socket_, deadline, [this](SampleGathering& to) {
+    if (sends_events_) event_figures_.add_to(to);
+    if (otlp_push_.on) otlp_push_.figures.add_to(to);
+    if (remote_write_push_.on) remote_write_push_.figures.add_to(to);
+  });
+}
+
 void Service::follow_listen(const std::optional<Endpoint>& wanted) {
   if (listening_known_ && listening_ == wanted) return;
   listening_known_ = false;
@@ -42,11 +88,8 @@ void Service::follow_listen(const std::optional<Endpoint>& wanted) {
 }
 
 void Service::serve(const Endpoint& endpoint) {
-  auto server = ScrapeServer::start(endpoint, [this](std::chrono::milliseconds deadline) {
-    return exposition(all_samples(socket_, deadline, [this](SampleGathering& to) {
-      if (sends_events_) event_figures_.add_to(to);
-    }));
-  });
+  auto server =
+      ScrapeServer::start(endpoint, [this](std::chrono::milliseconds deadline) { return exposition(samples(deadline)); });
   if (!server) return tell(server.error().what + "; " + server.error().remedy);
   server_ = std::move(*server);
   listening_known_ = true;

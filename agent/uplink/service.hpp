@@ -7,6 +7,7 @@
 
 #include "agent/uplink/core.hpp"
 #include "agent/uplink/event_sink.hpp"
+#include "agent/uplink/push_sink.hpp"
 #include "agent/uplink/scrape_server.hpp"
 
 namespace nvstripe::uplink {
@@ -15,14 +16,18 @@ namespace nvstripe::uplink {
 class Service {
  public:
   using Say = std::function<void(const std::string&)>;  // a line for the journal
-  Service(std::string socket, Say say) : socket_(std::move(socket)), say_(std::move(say)) {}
+  Service(std::string socket, Say say, OtlpSettings otlp = {});
   // Follows a change of the spec; an address that cannot be had is tried again. While the core does not answer, all stays.
   void follow();
+  ~Service();
+  Service(const Service&) = delete;
+  Service& operator=(const Service&) = delete;
   [[nodiscard]] const ScrapeServer* server() const { return server_.get(); }
 
  private:
   void follow_listen(const std::optional<Endpoint>& wanted);
   void follow_events(const std::optional<Url>& wanted);
+  void follow_push(PushKind kind, std::optional<PushWanted> wanted);
   void serve(const Endpoint& endpoint);
   void tell(const std::string& text);  // once, until something else is to be told
 
@@ -33,7 +38,18 @@ class Service {
   std::optional<Endpoint> listening_;
   std::optional<Url> sending_;
   std::atomic<bool> sends_events_{false};  // asked by the threads that answer scrapes
+  struct Push {
+    explicit Push(std::string name) : figures(std::move(name)) {}
+    std::optional<PushWanted> wanted;
+    std::atomic<bool> on{false};
+    SinkFigures figures;
+    std::unique_ptr<PushSink> sink;
+  };
+  [[nodiscard]] SampleSet samples(std::chrono::milliseconds deadline) const;
+
+  OtlpSettings otlp_;
   SinkFigures event_figures_{"events"};
+  Push otlp_push_{"metrics"}, remote_write_push_{"remote_write"};
   std::unique_ptr<EventSink> events_;
   std::unique_ptr<ScrapeServer> server_;  // ends first: it shows the figures
 };

@@ -13,6 +13,8 @@ class SinkFigures {
   explicit SinkFigures(std::string sink) : sink_(std::move(sink)) {}
   void count(int status, double seconds, double now);           // status 0: no answer; now: since 1970
   void set_backoff(const std::string& stream, double seconds);  // 0: nothing failed
+  void count_rejected(double points);
+  void count_dropped(double batches);
   void add_to(SampleGathering& to) const;
 
  private:
@@ -21,7 +23,7 @@ class SinkFigures {
   std::map<int, double> requests_;  // by status
   std::map<std::string, double> backoff_;
   Distribution seconds_;
-  double last_success_ = 0;
+  double last_success_ = 0, rejected_ = 0, dropped_ = 0;
 };
 
 }  // namespace nvstripe::uplink

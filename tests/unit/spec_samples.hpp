@@ -47,7 +47,10 @@ volumes:
 tuning: {profile: off}
 telemetry:
   listen: "127.0.0.1:9766"
-  upstream: {events: {url: "https://collector:8443/events"}}
+  upstream:
+    events: {url: "https://collector:8443/events"}
+    metrics: {url: "https://collector:4318", every: 30s}
+    remote_write: {url: "http://127.0.0.1:9090/api/v1/write", every: 1m}
 )";
 
 inline SpecReading load(const std::string& text) { return load_spec({{"nvstripe.yaml", text}}); }

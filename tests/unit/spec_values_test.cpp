@@ -42,6 +42,7 @@ const std::vector<Row>& rows() {
       {"exports[].listen.interface",
        {"eth1", "ens5f0np0", "bond0.100"},
        {"", ".", "..", "a/b", "abcdefghijklmnop", "eth 1"}},
+      {"telemetry.upstream.metrics.every", {"5s", "15s", "1h", "7500ms"}, {"", "15", "4s", "2h", "1d"}},
       {"telemetry.upstream.events.url",
        {"https://collector:8443/events", "http://127.0.0.1:8080"},
        {"", "collector", "ftp://x"}},

@@ -1,6 +1,8 @@
 // Owns a receiver on loopback that answers as told: any status, silence, resets, half bodies, with TLS or without.
 #pragma once
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -55,6 +57,11 @@ class FaultServer {
   [[nodiscard]] std::vector<Heard> heard() const {
     const std::lock_guard lock(mutex_);
     return heard_;
+  }
+  // Until so many requests were answered; a minute at most.
+  [[nodiscard]] bool wait_for(std::size_t requests) const {
+    std::unique_lock lock(mutex_);
+    return answered_.wait_for(lock, std::chrono::minutes(1), [&] { return heard_.size() >= requests; });
   }
   [[nodiscard]] int connections() const { return connections_; }
 
@@ -122,6 +129,7 @@ class FaultServer {
         const std::lock_guard lock(mutex_);
         answer = answer_(one);
         heard_.push_back(std::move(one));
+        answered_.notify_all();
       }
       if (answer.empty()) return;
       boost::asio::write(stream, boost::asio::buffer(answer), code);
@@ -134,6 +142,7 @@ class FaultServer {
   boost::asio::ip::tcp::acceptor acceptor_;
   std::unique_ptr<boost::asio::ssl::context> context_;
   mutable std::mutex mutex_;
+  mutable std::condition_variable answered_;
   std::vector<Heard> heard_;
   std::vector<std::shared_ptr<boost::asio::ip::tcp::socket>> sockets_;
   std::atomic<int> connections_{0};
