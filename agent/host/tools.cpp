@@ -25,6 +25,7 @@ constexpr std::array kTools = {
     Tool{"mkfs.xfs", "xfsprogs", "makes file systems"},
     Tool{"wipefs", "util-linux", "removes signatures, with consent only"},
     Tool{"systemctl", "systemd", "mounts and unmounts through units, reloads them"},
+    Tool{"systemd-run", "systemd", "starts a user's job as a unit of its own"},
     Tool{"udevadm", "udev", "reloads rules and asks for events of named devices"},
     Tool{"modprobe", "kmod", "loads kernel modules"},
     Tool{"rdma", "iproute2", "reads RDMA links"},

@@ -83,6 +83,12 @@ constexpr std::array kEventTypes{
               "other.",
               "digest"},
     EventType{event::kAcceptanceUsed, "plan", "An acceptance was used up by one apply.", "digest"},
+    EventType{event::kJobStarted, "job/ID", "A job began, or told for the first time that it runs.",
+              "name, source, uid, started"},
+    EventType{event::kJobEnded, "job/ID",
+              "A job ended: once for each job, however many told of it. An exit status that is not there is not known.",
+              "name, source, uid, result, ended, [started, duration_s, reason, exit_status, signal, volumes, "
+              "memory_peak_bytes, accelerator_utilization, accelerator_source]"},
 };
 
 }  // namespace

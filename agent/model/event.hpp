@@ -76,6 +76,8 @@ inline constexpr std::string_view kHoldSet = "io.nvstripe.hold.set.v1";
 inline constexpr std::string_view kHoldLifted = "io.nvstripe.hold.lifted.v1";
 inline constexpr std::string_view kAcceptanceGiven = "io.nvstripe.acceptance.given.v1";
 inline constexpr std::string_view kAcceptanceUsed = "io.nvstripe.acceptance.used.v1";
+inline constexpr std::string_view kJobStarted = "io.nvstripe.job.started.v1";
+inline constexpr std::string_view kJobEnded = "io.nvstripe.job.ended.v1";
 }  // namespace event
 
 }  // namespace nvstripe

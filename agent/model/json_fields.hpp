@@ -34,6 +34,7 @@ inline boost::json::value to_value(bool flag) { return flag; }
 inline boost::json::value to_value(std::uint32_t number) { return std::uint64_t{number}; }
 inline boost::json::value to_value(std::int32_t number) { return std::int64_t{number}; }
 inline boost::json::value to_value(std::uint64_t number) { return number; }
+inline boost::json::value to_value(double number) { return number; }
 inline boost::json::value to_value(const Bytes& size) { return size.count; }
 inline boost::json::value to_value(const Uuid& uuid) { return boost::json::string(to_text(uuid)); }
 inline boost::json::value to_value(const DeviceKey& key) { return to_value(key.text); }
@@ -174,6 +175,39 @@ struct Fields<IntentRecord> {
     visit("action_id", r.action_id);
     visit("digest", r.digest);
     visit("reported", r.reported);
+  }
+};
+template <>
+struct Fields<JobVolume> {
+  static void each(auto& visit, auto& r) {
+    visit("name", r.name);
+    visit("diskseq", r.diskseq);
+    visit("read_bytes", r.read_bytes);
+    visit("written_bytes", r.written_bytes);
+  }
+};
+template <>
+struct Fields<JobRecord> {
+  static void each(auto& visit, auto& r) {
+    visit("id", r.id);
+    visit("name", r.name);
+    visit("source", r.source);
+    visit("uid", r.uid);
+    visit("unit", r.unit);
+    visit("invocation_id", r.invocation_id);
+    visit("boot_id", r.boot_id);
+    visit("started", r.started);
+    visit("last_seen", r.last_seen);
+    visit("ended", r.ended);
+    visit("result", r.result);
+    visit("reason", r.reason);
+    visit("exit_status", r.exit_status);
+    visit("signal", r.signal);
+    visit("accelerator_utilization", r.accelerator_utilization);
+    visit("accelerator_source", r.accelerator_source);
+    visit("counts_at_start", r.counts_at_start);
+    visit("volumes", r.volumes);
+    visit("memory_peak_bytes", r.memory_peak_bytes);
   }
 };
 template <>

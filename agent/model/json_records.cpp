@@ -23,6 +23,16 @@ bool from_value(const boost::json::value& value, std::uint32_t& out) {
   out = value.to_number<std::uint32_t>(error);  // refuses signs, fractions and overflow
   return !error;
 }
+bool from_value(const boost::json::value& value, std::uint64_t& out) {
+  boost::json::error_code error;
+  out = value.to_number<std::uint64_t>(error);
+  return !error;
+}
+bool from_value(const boost::json::value& value, double& out) {
+  boost::json::error_code error;
+  out = value.to_number<double>(error);
+  return !error;
+}
 bool from_value(const boost::json::value& value, Uuid& out) {
   std::string text;
   if (!from_value(value, text)) return false;
@@ -31,14 +41,20 @@ bool from_value(const boost::json::value& value, Uuid& out) {
   return parsed.has_value();
 }
 bool from_value(const boost::json::value& value, DeviceKey& out) { return from_value(value, out.text); }
-bool from_value(const boost::json::value& value, Stage& out) {
-  for (const Stage stage : {Stage::intended, Stage::made_array, Stage::made}) {
-    if (!value.is_string() || std::string_view(value.get_string()) != to_text(stage)) continue;
-    out = stage;
+template <class Choice, class Choices>
+bool choose(const boost::json::value& value, const Choices& choices, Choice& out) {
+  for (const Choice choice : choices) {
+    if (!value.is_string() || std::string_view(value.get_string()) != to_text(choice)) continue;
+    out = choice;
     return true;
   }
   return false;
 }
+bool from_value(const boost::json::value& value, Stage& out) {
+  return choose(value, std::array{Stage::intended, Stage::made_array, Stage::made}, out);
+}
+bool from_value(const boost::json::value& value, JobSource& out) { return choose(value, kJobSources, out); }
+bool from_value(const boost::json::value& value, JobResult& out) { return choose(value, kJobResults, out); }
 bool from_value(const boost::json::value& value, std::vector<DeviceKey>& out) {
   if (!value.is_array()) return false;
   out.clear();
@@ -47,6 +63,13 @@ bool from_value(const boost::json::value& value, std::vector<DeviceKey>& out) {
   }
   return true;
 }
+
+template <class T>
+bool from_value(const boost::json::value& value, std::optional<T>& out) {
+  out.reset();
+  return value.is_null() || from_value(value, out.emplace());
+}
+bool from_value(const boost::json::value& value, std::vector<JobVolume>& out);
 
 struct FieldReader {
   const boost::json::object& in;
@@ -72,6 +95,18 @@ struct FieldReader {
   }
 };
 
+bool from_value(const boost::json::value& value, std::vector<JobVolume>& out) {
+  if (!value.is_array()) return false;
+  out.clear();
+  for (const boost::json::value& item : value.get_array()) {
+    if (!item.is_object()) return false;
+    FieldReader reader{item.get_object(), {}, {}};
+    Fields<JobVolume>::each(reader, out.emplace_back());
+    if (!reader.missing.empty() || !reader.wrong.empty()) return false;
+  }
+  return true;
+}
+
 template <class T>
 Result<Record> read(const boost::json::object& in) {
   T record;
@@ -92,7 +127,7 @@ struct Row {
 constexpr std::array kRows{Row{"identity", read<IdentityRecord>}, Row{"volume", read<VolumeRecord>},
                            Row{"export", read<ExportRecord>},     Row{"connection", read<ConnectionRecord>},
                            Row{"tuning", read<TuningRecord>},     Row{"hold", read<HoldRecord>},
-                           Row{"intent", read<IntentRecord>}};
+                           Row{"intent", read<IntentRecord>},     Row{"job", read<JobRecord>}};
 
 }  // namespace
 
@@ -120,6 +155,7 @@ boost::json::object to_json(const Records& records) {
   out["tunings"] = to_value(records.tunings);
   out["holds"] = to_value(records.holds);
   out["intents"] = to_value(records.intents);
+  out["jobs"] = to_value(records.jobs);
   return out;
 }
 

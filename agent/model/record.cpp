@@ -14,6 +14,7 @@ struct Kind {
   std::string operator()(const TuningRecord&) const { return "tuning"; }
   std::string operator()(const HoldRecord&) const { return "hold"; }
   std::string operator()(const IntentRecord&) const { return "intent"; }
+  std::string operator()(const JobRecord&) const { return "job"; }
   std::string operator()(const Forget& forget) const { return forget.kind; }
 };
 
@@ -29,6 +30,7 @@ struct Key {
   std::string operator()(const TuningRecord& r) const { return r.object + " " + r.attribute; }
   std::string operator()(const HoldRecord& r) const { return r.object; }
   std::string operator()(const IntentRecord& r) const { return r.action_id; }
+  std::string operator()(const JobRecord& r) const { return r.id; }
   std::string operator()(const Forget& forget) const { return forget.key; }
 };
 
@@ -55,6 +57,7 @@ void forget(Records& records, const Forget& gone) {
   if (gone.kind == "tuning") erase(records.tunings, gone.key);
   if (gone.kind == "hold") erase(records.holds, gone.key);
   if (gone.kind == "intent") erase(records.intents, gone.key);
+  if (gone.kind == "job") erase(records.jobs, gone.key);
 }
 
 struct Put {
@@ -66,6 +69,7 @@ struct Put {
   void operator()(const TuningRecord& r) const { replace(records.tunings, r); }
   void operator()(const HoldRecord& r) const { replace(records.holds, r); }
   void operator()(const IntentRecord& r) const { replace(records.intents, r); }
+  void operator()(const JobRecord& r) const { replace(records.jobs, r); }
   void operator()(const Forget& gone) const { forget(records, gone); }
 };
 
@@ -96,6 +100,40 @@ std::string_view to_text(Stage stage) {
       return "made_array";
     case Stage::made:
       return "made";
+  }
+  return "unknown";
+}
+
+std::string_view to_text(JobSource source) {
+  switch (source) {
+    case JobSource::run:
+      return "run";
+    case JobSource::report:
+      return "report";
+    case JobSource::unit:
+      return "unit";
+    case JobSource::slurm:
+      return "slurm";
+    case JobSource::marker:
+      return "marker";
+  }
+  return "unknown";
+}
+
+std::string_view to_text(JobResult result) {
+  switch (result) {
+    case JobResult::success:
+      return "success";
+    case JobResult::failed:
+      return "failed";
+    case JobResult::signalled:
+      return "signalled";
+    case JobResult::timeout:
+      return "timeout";
+    case JobResult::oom:
+      return "oom";
+    case JobResult::unknown:
+      return "unknown";
   }
   return "unknown";
 }

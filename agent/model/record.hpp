@@ -1,6 +1,8 @@
 // Owns what the agent remembers between looks: the journal's records. A record may veto; it permits one thing only, to
 // redo an own creation whose intent is recorded and whose outcome is not (law 3). Kept by agent/store, one row a record.
 #pragma once
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -72,13 +74,46 @@ struct IntentRecord {  // key: action id; begun and not done: it failed, or was 
   bool operator==(const IntentRecord&) const = default;
 };
 
+// How the agent learned of a job: it started it, the job told of itself, a unit's ExecStopPost, Slurm's epilog, or a file
+// that another program left.
+enum class JobSource { run, report, unit, slurm, marker };
+enum class JobResult { success, failed, signalled, timeout, oom, unknown };
+
+struct JobVolume {            // of a volume's block device
+  std::string name;           // the volume's
+  std::uint64_t diskseq = 0;  // which disk the counts belong to; a volume that was made or assembled anew counts from 0
+  std::uint64_t read_bytes = 0, written_bytes = 0;
+  bool operator==(const JobVolume&) const = default;
+};
+
+// Times are milliseconds since 1970; 0: not known. One that ended stays, so that another word of the same end is known
+// for one; kJobsKept bounds how many.
+struct JobRecord {  // key: id
+  std::string id, name;
+  JobSource source = JobSource::report;
+  std::uint32_t uid = 0;
+  std::string unit, invocation_id, boot_id;
+  std::uint64_t started = 0, last_seen = 0, ended = 0;  // ended is 0 while it runs
+  JobResult result = JobResult::unknown;                // once ended
+  std::string reason;                                   // a word more on the result: "reboot", "watchdog"
+  std::optional<std::uint32_t> exit_status;             // right or not there, never made up
+  std::string signal;                                   // without SIG: "TERM"
+  std::optional<double> accelerator_utilization;        // 0 to 1
+  std::string accelerator_source;                       // reported: by the job itself; proxy: what a driver counted
+  std::vector<JobVolume> counts_at_start;
+  std::vector<JobVolume> volumes;  // what was read and written while it ran; of volumes seen at both ends
+  std::optional<std::uint64_t> memory_peak_bytes;
+  bool operator==(const JobRecord&) const = default;
+};
+inline constexpr std::size_t kJobsKept = 1000;  // of those that ended, the newest
+
 struct Forget {  // removes the record of that kind ("volume", "export", …) and key
   std::string kind, key;
   bool operator==(const Forget&) const = default;
 };
 
 using Record = std::variant<IdentityRecord, VolumeRecord, ExportRecord, ConnectionRecord, TuningRecord, HoldRecord,
-                            IntentRecord, Forget>;
+                            IntentRecord, JobRecord, Forget>;
 
 struct Records {
   std::optional<IdentityRecord> identity;
@@ -88,6 +123,7 @@ struct Records {
   std::vector<TuningRecord> tunings;
   std::vector<HoldRecord> holds;
   std::vector<IntentRecord> intents;
+  std::vector<JobRecord> jobs;
   std::uint64_t fresh_generation = 0;         // random, new for each look: what a creation planned now would use
   std::vector<std::string> accepted_digests;  // by `apply --accept`, not used up yet
   bool operator==(const Records&) const = default;
@@ -98,8 +134,14 @@ struct Records {
 };
 
 [[nodiscard]] std::string record_kind(
-    const Record& record);  // "identity", "volume", "export", "connection", "tuning", "hold", "intent"
+    const Record& record);  // "identity", "volume", "export", "connection", "tuning", "hold", "intent", "job"
 [[nodiscard]] std::string record_key(const Record& record);
 [[nodiscard]] std::string_view to_text(Stage stage);
+[[nodiscard]] std::string_view to_text(JobSource source);
+[[nodiscard]] std::string_view to_text(JobResult result);
+inline constexpr std::array kJobSources{JobSource::run, JobSource::report, JobSource::unit, JobSource::slurm,
+                                        JobSource::marker};
+inline constexpr std::array kJobResults{JobResult::success, JobResult::failed, JobResult::signalled,
+                                        JobResult::timeout, JobResult::oom,    JobResult::unknown};
 
 }  // namespace nvstripe

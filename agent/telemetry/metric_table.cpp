@@ -184,7 +184,7 @@ const std::vector<MetricRow> kMetrics{
     // Jobs: from the job records.
     gauge("nvstripe_jobs_running", "Jobs that have begun and not ended, by what told of them.", {"source"}),
     counter("nvstripe_jobs_completed_total",
-            "Jobs that ended, by what told of them and how: success, failed, signalled, timeout, unknown.",
+            "Jobs that ended, by what told of them and how: success, failed, signalled, timeout, oom, unknown.",
             {"source", "result"}),
     histogram("nvstripe_job_duration_seconds", "How long jobs ran that ended.", {"source"}, kJobBounds),
 

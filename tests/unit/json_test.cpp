@@ -44,7 +44,27 @@ std::vector<Record> sample_records() {
                        .foreign_changes = 2,
                        .instance = "b"},
           HoldRecord{.object = "volume:train", .why = "release"},
-          IntentRecord{.action_id = "md.create:train", .digest = "d"}};
+          IntentRecord{.action_id = "md.create:train", .digest = "d"},
+          JobRecord{.id = "j1",
+                    .name = "train",
+                    .source = JobSource::slurm,
+                    .uid = 1000,
+                    .unit = "u.service",
+                    .invocation_id = "i",
+                    .boot_id = "b",
+                    .started = 1'767'225'600'123u,
+                    .last_seen = 1'767'225'600'456u,
+                    .ended = 1'767'225'601'000u,
+                    .result = JobResult::oom,
+                    .reason = "r",
+                    .exit_status = 137,
+                    .signal = "KILL",
+                    .accelerator_utilization = 0.875,
+                    .accelerator_source = "proxy",
+                    .counts_at_start = {{"train", 7, 1, 0xffffffffffffffffu}},
+                    .volumes = {{"train", 7, 3, 4}},
+                    .memory_peak_bytes = 1u << 30},
+          JobRecord{.id = "j2"}};
 }
 
 }  // namespace

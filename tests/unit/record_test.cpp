@@ -32,12 +32,14 @@ TEST_CASE("every kind of record can be put and forgotten by its kind and key") {
       ConnectionRecord{.connection = "s1", .nqn = "n", .transport = "tcp", .traddr = "1", .trsvcid = "2"},
       TuningRecord{.object = "sysctl", .attribute = "vm.dirty_bytes"},
       HoldRecord{.object = "volume:train", .why = "hold"},
-      IntentRecord{.action_id = "md.create:train"}};
+      IntentRecord{.action_id = "md.create:train"},
+      JobRecord{.id = "j1"}};
   Records records;
   for (const Record& record : all) records.put(record);
   CHECK(records.connections.size() == 1);
   CHECK(records.tunings.size() == 1);
   CHECK(records.intents.size() == 1);
+  CHECK(records.jobs.size() == 1);
   for (const Record& record : all) records.put(Forget{record_kind(record), record_key(record)});
   CHECK(records == Records{});
 }
