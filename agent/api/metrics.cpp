@@ -57,6 +57,7 @@ SampleSet metrics_of(const Snapshot& snapshot, const Status& status, const Measu
   }
   view.counters = measured.counters;
   view.figures = measured.figures;
+  view.jobs = measured.jobs;
   return core_samples(view);
 }
 

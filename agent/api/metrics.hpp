@@ -14,6 +14,7 @@ namespace nvstripe::api {
 struct Measured {  // by the daemon, beside its looks
   AgentCounters counters;
   Figures figures;
+  JobsView jobs;
 };
 
 using StreamStates = std::vector<store::StreamState>;

@@ -17,7 +17,7 @@
 namespace nvstripe::api {
 namespace {
 
-enum class Access { everybody, uplink, root };  // uplink: it and root
+enum class Access { everybody, uplink, jobs, root };  // uplink: it and root
 
 struct Route {
   std::string_view method, path;
@@ -196,6 +196,13 @@ constexpr Route kRoutes[] = {
     {"POST", "/v1/release", Access::root, post_release},
     {"POST", "/v1/revert", Access::root, post_revert},
     {"POST", "/v1/identity/adopt", Access::root, post_adopt},
+    {"GET", "/v1/jobs", Access::everybody, get_jobs},
+    {"GET", "/v1/jobs/", Access::everybody, get_job},  // and an id
+    {"POST", "/v1/jobs/start", Access::jobs, post_job_start},
+    {"POST", "/v1/jobs/heartbeat", Access::jobs, post_job_heartbeat},
+    {"POST", "/v1/jobs/report", Access::jobs, post_job_report},
+    {"POST", "/v1/jobs/end", Access::jobs, post_job_end},
+    {"POST", "/v1/jobs/run", Access::jobs, post_job_run},
 };
 
 bool permitted(const RouteContext& context, Access access, std::uint32_t uid) {
@@ -214,7 +221,11 @@ HttpResponse respond(const RouteContext& context, const HttpRequest& request) {
     if (!matches(route, request.path)) continue;
     path_known = true;
     if (route.method != request.method) continue;
-    if (!permitted(context, route.access, request.uid)) return refuse(403, "only root may do this", "use sudo");
+    if (route.access == Access::jobs) {
+      if (auto refused = refuse_job(context, request)) return *std::move(refused);
+    } else if (!permitted(context, route.access, request.uid)) {
+      return refuse(403, "only root may do this", "use sudo");
+    }
     return route.answer(context, request);
   }
   if (path_known)

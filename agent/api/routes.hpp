@@ -6,6 +6,7 @@
 #include <string>
 
 #include "agent/api/board.hpp"
+#include "agent/api/jobs.hpp"
 #include "agent/api/metrics.hpp"
 #include "agent/api/server.hpp"
 #include "agent/api/shared_store.hpp"
@@ -17,6 +18,7 @@ struct RouteContext {
   SharedStore& store;
   std::function<std::int64_t()> now_ms = {};     // boot time, as the engine's beat; without it nothing is said of its age
   std::function<Measured()> measured = {};       // what metrics show beside the snapshot; without it they show that alone
+  const JobsContext* jobs = nullptr;             // without it there are no jobs
   std::optional<std::uint32_t> uplink_uid = {};  // who may pull and acknowledge events beside root
 };
 

@@ -13,9 +13,12 @@ namespace nvstripe::api {
 class SharedStore final : public Journal {
  public:
   explicit SharedStore(std::unique_ptr<store::Store> store) : store_(std::move(store)) {}
+  // Without jobs: nothing is planned from them, and each look and snapshot would carry a thousand.
   [[nodiscard]] Result<Records> records() override {
     const std::lock_guard lock(mutex_);
-    return store_->records();
+    auto records = store_->records();
+    if (records) records->jobs.clear();
+    return records;
   }
   [[nodiscard]] Result<> write(const std::vector<Record>& records, const std::vector<EventDraft>& events) override {
     const std::lock_guard lock(mutex_);

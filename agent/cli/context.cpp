@@ -64,9 +64,13 @@ Reply ask(const Context& context, const std::string& method, const std::string& 
   const auto answer = api::exchange(context.socket, method, target, body);
   if (!answer)
     return {nullptr, complain(context, answer.error(), is_errno(answer.error(), EACCES) ? kNotPermitted : kNotReachable)};
-  auto document = json::parse(answer->body);
+  return reply_of(context, *answer);
+}
+
+Reply reply_of(const Context& context, const api::Answer& answer) {
+  auto document = json::parse(answer.body);
   if (!document) return {nullptr, complain(context, document.error(), kFailed)};
-  if (answer->status >= 300) return refused(context, *answer, std::move(*document));
+  if (answer.status >= 300) return refused(context, answer, std::move(*document));
   return {std::move(*document), kFine};
 }
 

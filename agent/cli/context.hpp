@@ -6,6 +6,7 @@
 
 #include <boost/json.hpp>
 
+#include "agent/api/client.hpp"
 #include "agent/base/result.hpp"
 
 namespace nvstripe::cli {
@@ -33,6 +34,8 @@ struct Reply {
 };
 [[nodiscard]] Reply ask(const Context& context, const std::string& method, const std::string& target,
                         const std::string& body = {});
+// What an answer that came means; `ask` is an exchange and this.
+[[nodiscard]] Reply reply_of(const Context& context, const api::Answer& answer);
 // Posts a request, follows its progress (printing each action's sentence as it is done) and returns its last state.
 [[nodiscard]] Reply carry_through(const Context& context, const std::string& target, const std::string& body,
                                   bool show_lines);

@@ -10,6 +10,7 @@
 #include "agent/base/text.hpp"
 #include "agent/base/units.hpp"
 #include "agent/cli/commands.hpp"
+#include "agent/cli/job.hpp"
 
 namespace {
 
@@ -18,6 +19,7 @@ using namespace nvstripe::cli;
 struct Given {
   std::string format = "table", socket = nvstripe::api::kSocketPath, accept, volume, file, replay, timeout = "5m";
   Machine machine;
+  JobWords job;
   std::vector<std::string> volumes;
   bool all = false, follow = false, dead = false;
   unsigned limit = 100;
@@ -108,6 +110,47 @@ void add_files(CLI::App& app, Given& given, std::map<CLI::App*, Run>& runs) {
   runs[bundle_command] = [&](const Context& c) { return bundle(c, given.file); };
 }
 
+void add_ending(CLI::App* end, Given& given) {
+  end->add_option("--id", given.job.id, "the job's id");
+  end->add_option("--name", given.job.name, "what people call it");
+  end->add_option("--exit-status", given.job.exit_status, "what the job returned")->check(CLI::Range(0, 255));
+  end->add_option("--signal", given.job.signal, "what it died of, such as TERM");
+  end->add_option("--result", given.job.result, "success, failed, signalled, timeout, oom or unknown");
+  end->add_option("--source", given.job.source, "how it came to be known; root only")->group("");
+  auto* unit = end->add_flag("--from-unit", given.job.from_unit, "as a unit's ExecStopPost= is told");
+  end->add_flag("--from-slurm", given.job.from_slurm, "as Slurm's epilog is told")->excludes(unit);
+}
+
+void add_jobs(CLI::App& app, Given& given, std::map<CLI::App*, Run>& runs) {
+  auto* job = app.add_subcommand("job", "run jobs, and tell when they begin and end");
+  job->require_subcommand(1);
+  auto* run = job->add_subcommand("run", "run a command as a unit of its own, and wait for it");
+  run->add_option("--id", given.job.id, "an id of one's own; none: one is drawn");
+  run->add_option("--name", given.job.name, "what people call it");
+  run->add_option("--env", given.job.environment, "NAME or NAME=VALUE to pass on; visible to all users")
+      ->allow_extra_args(false);
+  run->add_option("command", given.job.command, "after --, the command and its arguments")->required();
+  runs[run] = [&](const Context& c) { return job_run(c, given.job); };
+  auto* start = job->add_subcommand("start", "tell that a job has begun");
+  start->add_option("--id", given.job.id, "the job's id");
+  start->add_option("--name", given.job.name, "what people call it");
+  auto* unit = start->add_flag("--from-unit", given.job.from_unit, "as a unit's ExecStartPre= is told");
+  start->add_flag("--from-slurm", given.job.from_slurm, "as Slurm's job is told")->excludes(unit);
+  runs[start] = [&](const Context& c) { return job_start(c, given.job); };
+  auto* heartbeat = job->add_subcommand("heartbeat", "tell that a job still runs");
+  heartbeat->add_option("--id", given.job.id, "the job's id")->required();
+  runs[heartbeat] = [&](const Context& c) { return job_heartbeat(c, given.job); };
+  auto* report = job->add_subcommand("report", "tell how busy a job's accelerators are");
+  report->add_option("--id", given.job.id, "the job's id")->required();
+  report->add_option("--accelerator-utilization", given.job.utilization, "a ratio from 0 to 1")->required();
+  report->add_flag("--proxy", given.job.proxy, "it is what a driver counted, not what the job measured");
+  runs[report] = [&](const Context& c) { return job_report(c, given.job); };
+  auto* end = job->add_subcommand("end", "tell that a job has ended");
+  add_ending(end, given);
+  runs[end] = [&](const Context& c) { return job_end(c, given.job); };
+  runs[job->add_subcommand("list", "list jobs that run, and the newest that ended")] = job_list;
+}
+
 bool has_command(const CLI::App& app, const std::string& name) {
   return !app.get_subcommands([&](const CLI::App* one) { return one->check_name(name); }).empty();
 }
@@ -134,6 +177,7 @@ int main(int argc, char** argv) {
   add_reading(app, given, runs);
   add_changing(app, given, runs);
   add_files(app, given, runs);
+  add_jobs(app, given, runs);
   if (argc > 1 && argv[1][0] != '-' && !has_command(app, argv[1]))
     return complain(
         Context{},

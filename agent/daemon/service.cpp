@@ -16,6 +16,7 @@
 #include <csignal>
 #include <cstdio>
 #include <ctime>
+#include <fstream>
 #include <optional>
 #include <thread>
 
@@ -25,15 +26,18 @@
 #include "agent/api/routes.hpp"
 #include "agent/daemon/engine.hpp"
 #include "agent/daemon/figures_watch.hpp"
+#include "agent/daemon/job_watch.hpp"
 #include "agent/daemon/tally.hpp"
 #include "agent/daemon/watches.hpp"
 #include "agent/engine/machine.hpp"
 #include "agent/engine/tables.hpp"
+#include "agent/host/accounts.hpp"
 #include "agent/host/command.hpp"
 #include "agent/host/reader.hpp"
 #include "agent/host/targets.hpp"
 #include "agent/host/tools.hpp"
 #include "agent/host/uevents.hpp"
+#include "agent/jobs/wire.hpp"
 #include "agent/model/event.hpp"
 #include "agent/model/json.hpp"
 #include "agent/store/store.hpp"
@@ -96,6 +100,45 @@ std::optional<std::uint32_t> uid_of(const char* user) {
 }
 
 double now_seconds() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
+
+std::uint64_t wall_ms() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
+}
+
+std::string read_boot_id() {
+  std::string text;
+  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id") >> std::ws, text);
+  return text;
+}
+
+Result<> can_run_jobs() {
+  CHECKED(host::tool_path("systemd-run"));
+  if (::access("/run/systemd/system", F_OK) != 0)
+    return fail("this machine was not booted with systemd, which runs jobs", "tell of the job by 'nvstripe job start'");
+  return {};
+}
+
+// What the daemon keeps of jobs; the watch goes first, as it uses the rest.
+struct Jobs {
+  Jobs(api::SharedStore& store, std::vector<JobRecord> known)
+      : ledger(store, std::move(known), [this](const JobRecord& record) { figures.ended(record); }) {}
+  api::JobFigures figures;
+  jobs::Ledger ledger;
+  std::string boot_id = read_boot_id();
+  JobWatch watch{ledger, JobPlaces{.reports = {.folder = jobs::kReportsFolder}}, boot_id, wall_ms};
+
+  [[nodiscard]] api::JobsContext context() {
+    const auto run = [this](jobs::JobRun command, jobs::RunAs as) { watch.start(std::move(command), as); };
+    return {ledger, host::live_accounts(), boot_id, wall_ms, can_run_jobs, run};
+  }
+};
+
+api::Measured measured(const Tally& tally, const Jobs& jobs) {
+  api::Measured out = tally.measured();
+  out.jobs = jobs.figures.view(jobs.ledger);
+  return out;
+}
 
 MachineParts machine_parts(host::TargetWatch& targets, api::SharedStore& store, Tally& tally) {
   MachineParts parts;
@@ -173,6 +216,8 @@ int serve() {
   if (!lock) return end_with(lock.error());
   auto opened = store::Store::open(kStatePath);
   if (!opened) return end_with(opened.error());
+  auto remembered = (*opened)->records();
+  if (!remembered) return end_with(remembered.error());
   api::SharedStore store(std::move(*opened));
   const Fd wake(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
   const auto wake_up = [fd = wake.get()] {
@@ -186,7 +231,14 @@ int serve() {
     if (now_ms() - board.last_beat_ms() < kSilentEngineMs) (void)::sd_notify(0, "WATCHDOG=1");
   };
   Tally tally(now_seconds);
-  const api::RouteContext routes{board, store, now_ms, [&tally] { return tally.measured(); }, uid_of("nvstripe-uplink")};
+  Jobs jobs(store, std::move(remembered->jobs));
+  const api::JobsContext jobs_context = jobs.context();
+  const api::RouteContext routes{.board = board,
+                                 .store = store,
+                                 .now_ms = now_ms,
+                                 .measured = [&] { return measured(tally, jobs); },
+                                 .jobs = &jobs_context,
+                                 .uplink_uid = uid_of("nvstripe-uplink")};
   const auto respond = [&routes](const api::HttpRequest& request) { return api::respond(routes, request); };
   const auto server = api::Server::start(api::kSocketPath, respond, tick);
   if (!server) return end_with(server.error());

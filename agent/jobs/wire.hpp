@@ -12,6 +12,9 @@
 
 namespace nvstripe::jobs {
 
+// Where ends are left while the agent is away, one file each, put there whole by a rename; a name that begins with a dot is
+// not finished.
+inline constexpr const char* kReportsFolder = "/var/lib/nvstripe/job-reports";
 inline constexpr std::size_t kMaxReportBytes = 64 * 1024;  // of a report's file
 
 // Whoever tells; only root may say whose job it is, how it came to be known, and when it began and ended.
