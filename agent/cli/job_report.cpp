@@ -56,6 +56,11 @@ std::string slurm_id(const jobs::Environment& environment) {
   return "slurm-" + *id + (again ? ".r" + restarts : "");
 }
 
+std::uint32_t slurm_uid(const jobs::Environment& environment) {
+  const auto uid = parse_number(environment("SLURM_JOB_UID").value_or(""));
+  return uid && *uid <= 0xffffffffu ? static_cast<std::uint32_t>(*uid) : 0;
+}
+
 Result<> tell_slurm(const jobs::Environment& environment, jobs::JobEnd& end) {
   end.source = JobSource::slurm;
   end.how = jobs::slurm_ending(environment);
@@ -63,8 +68,7 @@ Result<> tell_slurm(const jobs::Environment& environment, jobs::JobEnd& end) {
   if (end.id.empty()) return fail("SLURM_JOB_ID is not set", "call this from Slurm's epilog, or give --id");
   if (end.name.empty()) end.name = printable(environment("SLURM_JOB_NAME").value_or(""));
   if (end.name.size() > jobs::kMaxName) end.name.clear();
-  const auto uid = parse_number(environment("SLURM_JOB_UID").value_or(""));
-  if (uid && *uid <= 0xffffffffu) end.uid = static_cast<std::uint32_t>(*uid);
+  end.uid = slurm_uid(environment);
   end.started = jobs::epoch_ms(environment("SLURM_JOB_START_TIME").value_or("")).value_or(0);
   return {};
 }
@@ -141,6 +145,7 @@ Result<jobs::JobStart> start_of(const JobWords& given, const jobs::Environment& 
   } else if (given.from_slurm) {
     start.source = JobSource::slurm;
     if (start.id.empty()) start.id = slurm_id(environment);
+    start.uid = slurm_uid(environment);
     if (start.name.empty()) start.name = printable(environment("SLURM_JOB_NAME").value_or(""));
     if (start.name.size() > jobs::kMaxName) start.name.clear();
   }

@@ -67,6 +67,7 @@ std::vector<std::string> run_argv(const JobRun& run, RunAs as) {
                                 "/usr/bin/env",
                                 "--chdir=" + literal(run.directory.empty() ? "/" : run.directory)};
   for (const auto& [name, value] : run.environment) argv.push_back(name + "=" + literal(value));
+  argv.push_back("NVSTRIPE_JOB_ID=" + run.id);
   for (const std::string& argument : run.argv) argv.push_back(literal(argument));
   return argv;
 }

@@ -216,6 +216,7 @@ std::string start_text(const JobStart& start) {
   put(out, "id", start.id);
   put(out, "name", start.name);
   out["source"] = to_text(start.source);
+  if (start.uid != 0) out["uid"] = start.uid;
   put(out, "unit", start.unit);
   put(out, "invocation_id", start.invocation_id);
   return json::text(out);

@@ -113,8 +113,9 @@ TEST_CASE("the unit that runs a command has the caller's user, and nothing of hi
     CHECK_FALSE(word.starts_with("--setenv"));
     CHECK_FALSE(word.starts_with("--working-directory"));
   }
-  const std::vector<std::string> expected{"--",      "/usr/bin/env", "--chdir=/mnt/$$x",     "LD_PRELOAD=/home/me/x.so",
-                                          "/bin/sh", "-c",           "echo $$HOME $$$$ 100%"};
+  const std::vector<std::string> expected{
+      "--",      "/usr/bin/env", "--chdir=/mnt/$$x",     "LD_PRELOAD=/home/me/x.so", "NVSTRIPE_JOB_ID=j1",
+      "/bin/sh", "-c",           "echo $$HOME $$$$ 100%"};
   REQUIRE(argv.size() > expected.size());
   CHECK(std::equal(expected.rbegin(), expected.rend(), argv.rbegin()));
 }
