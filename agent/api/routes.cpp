@@ -136,9 +136,11 @@ HttpResponse get_records(const RouteContext& context, const HttpRequest&) {
 HttpResponse get_metrics(const RouteContext& context, const HttpRequest&) {
   const auto snapshot = context.board.snapshot();
   const Measured measured = context.measured ? context.measured() : Measured{};
-  const auto streams = context.store.locked([](store::Store& store) { return store.streams(); });
+  StreamStates streams;  // where events are sent nowhere none of them waits for anybody
+  if (!snapshot->spec.spec.telemetry.events_url.empty())
+    streams = context.store.locked([](store::Store& store) { return store.streams(); }).value_or(StreamStates{});
   const Status status = current_status(context, *snapshot);
-  return {200, to_lines(metrics_of(*snapshot, status, measured, "/sys/block", streams.value_or(StreamStates{})))};
+  return {200, to_lines(metrics_of(*snapshot, status, measured, "/sys/block", streams))};
 }
 
 HttpResponse get_request(const RouteContext& context, const HttpRequest& request) {

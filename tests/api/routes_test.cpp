@@ -195,3 +195,15 @@ TEST_CASE("The outbox is pulled and answered by the uplink and root alone") {
   const auto again = parsed(fixture.ask("GET", "/v1/outbox?stream=state", kUplink));
   CHECK(again.at("events").as_array().at(0).at("again").as_bool());
 }
+
+TEST_CASE("Metrics tell of events that wait only where somebody is to get them") {
+  Fixture fixture;
+  REQUIRE(fixture.store.write({}, {{std::string(event::kAgentStarted), "agent", "{}"}}));
+  Spec spec = seen::two_target_spec();
+  fixture.publish(spec, seen::two_targets_connected());
+  CHECK(fixture.ask("GET", "/v1/metrics", kSomebody).body.find("nvstripe_spool_records") == std::string::npos);
+  spec.telemetry.events_url = "https://collector/events";
+  fixture.publish(spec, seen::two_targets_connected());
+  CHECK(fixture.ask("GET", "/v1/metrics", kSomebody).body.find("nvstripe_spool_oldest_timestamp_seconds") !=
+        std::string::npos);
+}
