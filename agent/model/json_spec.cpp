@@ -88,6 +88,7 @@ boost::json::object to_object(const PushSpec& wanted) {
 
 boost::json::object to_object(const TelemetrySpec& wanted) {
   boost::json::object out{{"listen", to_value(wanted.listen)}}, upstream;
+  if (!wanted.web_config.empty()) out["web_config"] = to_value(wanted.web_config);
   if (!wanted.events_url.empty()) upstream["events"] = boost::json::object{{"url", to_value(wanted.events_url)}};
   if (!wanted.metrics.url.empty()) upstream["metrics"] = to_object(wanted.metrics);
   if (!wanted.remote_write.url.empty()) upstream["remote_write"] = to_object(wanted.remote_write);

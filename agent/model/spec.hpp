@@ -115,6 +115,7 @@ struct PushSpec {
 
 struct TelemetrySpec {
   std::string listen = "[::]:9766";  // of the scrape endpoint; "off": none
+  std::string web_config;            // file with its TLS and users; empty: plain HTTP
   std::string events_url;            // of the CloudEvents receiver; empty: events are kept here and not sent
   PushSpec metrics;                  // OTLP/HTTP
   PushSpec remote_write;             // Prometheus remote write 1.0

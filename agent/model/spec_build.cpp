@@ -159,6 +159,7 @@ void build_spec(const std::string& file, const YamlNode& root, Spec& spec) {
   }
   spec.tuning.profile = tuning.text_or("profile", spec.tuning.profile);
   spec.telemetry.listen = telemetry.text_or("listen", spec.telemetry.listen);
+  spec.telemetry.web_config = telemetry.text_or("web_config", spec.telemetry.web_config);
   const Fields upstream = telemetry.below("upstream");
   spec.telemetry.events_url = upstream.below("events").text_or("url", spec.telemetry.events_url);
   take_push(upstream.below("metrics"), spec.telemetry.metrics);

@@ -188,6 +188,10 @@ constexpr std::array kFields{
               .type = T::endpoint,
               .fallback = "[::]:9766",
               .help = "where Prometheus scrapes /metrics; off: nowhere"},
+    SpecField{
+        .path = "telemetry.web_config",
+        .type = T::path,
+        .help = "file with TLS and users of that endpoint, see docs/metrics.md; without it anybody reads it in the clear"},
     SpecField{.path = "telemetry.upstream", .type = T::object, .help = "what is sent to others by the agent itself"},
     SpecField{.path = "telemetry.upstream.events", .type = T::object, .help = "events, one CloudEvent a request"},
     SpecField{.path = "telemetry.upstream.events.url",

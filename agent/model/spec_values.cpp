@@ -157,7 +157,7 @@ Result<> check_address(std::string_view text) {
 
 Result<> check_path(std::string_view text) {
   const std::string remedy = "write an absolute path such as /mnt/train, of letters, digits and . _ @ + - only";
-  if (text.size() < 2 || text.front() != '/') return refuse(text, "is not an absolute path of a folder", remedy);
+  if (text.size() < 2 || text.front() != '/') return refuse(text, "is not an absolute path", remedy);
   if (text.size() > kMaxPath || !only(text, kWordCharacters, "/.@+")) {
     return refuse(text, "is too long or has characters that are trouble in unit files", remedy);
   }

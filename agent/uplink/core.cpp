@@ -64,6 +64,7 @@ Result<Wanted> wanted(const std::string& socket, std::chrono::milliseconds deadl
   if (listen != "off") {
     TRY(out.listen, parse_endpoint(listen));
   }
+  out.web_config = text_at(document, {"spec", "telemetry", "web_config"});
   const std::string events = text_at(document, {"spec", "telemetry", "upstream", "events", "url"});
   if (!events.empty()) {
     TRY(out.events, parse_url(events));

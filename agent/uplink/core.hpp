@@ -26,6 +26,7 @@ struct PushWanted {
 
 struct Wanted {
   std::optional<Endpoint> listen;  // none: the spec says off
+  std::string web_config;          // file with TLS and users of it; empty: neither
   std::optional<Url> events;       // where events are sent; none: nowhere
   std::optional<PushWanted> metrics, remote_write;
   bool operator==(const Wanted&) const = default;

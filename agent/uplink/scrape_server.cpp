@@ -1,137 +1,51 @@
-// Owns the only Beast code of the uplink's listener: one thread for the sockets, two for making answers, callbacks only.
+// Owns listening: one thread for the sockets, two for making answers, one for checking passwords, callbacks only.
 #include "agent/uplink/scrape_server.hpp"
 
-#include <algorithm>
-#include <optional>
 #include <thread>
 #include <utility>
 
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ip/v6_only.hpp>
-#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/thread_pool.hpp>
-#include <boost/beast/core.hpp>
-#include <boost/beast/http.hpp>
 
-#include "agent/base/text.hpp"
-#include "agent/uplink/exposition.hpp"
+#include "agent/uplink/scrape_session.hpp"
 
 namespace nvstripe::uplink {
 namespace {
 
 namespace asio = boost::asio;
-namespace beast = boost::beast;
-namespace http = boost::beast::http;
 using asio::ip::tcp;
 using Code = boost::system::error_code;
 
-constexpr std::uint32_t kMaxHeaderBytes = 8 * 1024;
 constexpr int kMaxSessions = 64;  // a fleet's Prometheus pair and some people
-constexpr int kMakers = 2;        // answers made at once: one that waits for the core does not keep the landing page
-constexpr auto kReadDeadline = std::chrono::seconds(10);
-constexpr auto kWriteDeadline = std::chrono::seconds(30);
 constexpr auto kAcceptRetry = std::chrono::seconds(1);
-// Prometheus waits 10 s where it does not say otherwise; a part of it is kept for the way back.
-constexpr std::chrono::milliseconds kDefaultDeadline{8'000}, kShortestDeadline{500}, kLongestDeadline{20'000};
 
-constexpr const char* kLanding =
-    "<!doctype html><title>nvstripe</title><h1>nvstripe</h1><p><a href=\"/metrics\">Metrics</a></p>\n";
-
-struct Shared {
-  asio::io_context io{1};
-  asio::thread_pool makers{kMakers};
-  Expose expose;
-  int sessions = 0;
-};
-
-// "X-Prometheus-Scrape-Timeout-Seconds: 10"
-std::chrono::milliseconds deadline_of(std::string_view header) {
-  const auto seconds = parse_number(header.substr(0, header.find('.')));
-  if (!seconds || *seconds > 3600) return kDefaultDeadline;
-  const std::chrono::milliseconds given(*seconds * 800);
-  return std::clamp(given, kShortestDeadline, kLongestDeadline);
+// Whom checks of passwords are counted for. One host has a whole network of 64 bits in IPv6.
+std::string address_of(const tcp::socket& socket) {
+  Code code;
+  const auto address = socket.remote_endpoint(code).address();
+  if (code || address.is_v4() || address.to_v6().is_v4_mapped()) return code ? std::string() : address.to_string();
+  const auto bytes = address.to_v6().to_bytes();
+  return {bytes.begin(), bytes.begin() + 8};
 }
-
-class Session : public std::enable_shared_from_this<Session> {
- public:
-  Session(Shared& shared, tcp::socket socket) : shared_(shared), stream_(std::move(socket)) { ++shared_.sessions; }
-  ~Session() { --shared_.sessions; }
-  Session(const Session&) = delete;
-  Session& operator=(const Session&) = delete;
-
-  void read() {
-    parser_.emplace();
-    parser_->header_limit(kMaxHeaderBytes);
-    parser_->body_limit(0);
-    stream_.expires_after(kReadDeadline);
-    http::async_read(stream_, buffer_, *parser_,
-                     [self = shared_from_this()](Code code, std::size_t) { self->on_read(code); });
-  }
-
- private:
-  void on_read(Code code) {
-    if (code == http::error::header_limit || code == http::error::body_limit)
-      return write(http::status::payload_too_large, "text/plain", "the request is too large\n", false);
-    if (code) return;  // gone, silent or not HTTP: nothing to answer
-    const auto& message = parser_->get();
-    const bool keep = message.keep_alive();
-    if (message.method() != http::verb::get && message.method() != http::verb::head)
-      return write(http::status::method_not_allowed, "text/plain", "only GET and HEAD\n", false);
-    const std::string target(message.target());
-    const std::string path = target.substr(0, target.find('?'));
-    if (path == "/metrics") return make(std::string(message["X-Prometheus-Scrape-Timeout-Seconds"]), keep);
-    if (path == "/") return write(http::status::ok, "text/html; charset=utf-8", kLanding, keep);
-    write(http::status::not_found, "text/plain", "there is /metrics\n", keep);
-  }
-
-  void make(const std::string& timeout, bool keep) {
-    const auto deadline = deadline_of(timeout);
-    stream_.expires_after(deadline + kWriteDeadline);
-    asio::post(shared_.makers, [self = shared_from_this(), deadline, keep] {
-      std::string text = self->shared_.expose(deadline);
-      asio::post(self->shared_.io, [self, keep, text = std::move(text)]() mutable {
-        self->write(http::status::ok, kExpositionType, std::move(text), keep);
-      });
-    });
-  }
-
-  void write(http::status status, std::string_view type, std::string body, bool keep) {
-    response_ = {};
-    response_.version(11);
-    response_.result(status);
-    response_.set(http::field::content_type, boost::beast::string_view(type.data(), type.size()));
-    response_.keep_alive(keep);
-    const std::size_t size = body.size();
-    if (parser_->get().method() != http::verb::head) response_.body() = std::move(body);
-    response_.content_length(size);
-    stream_.expires_after(kWriteDeadline);
-    http::async_write(stream_, response_, [self = shared_from_this(), keep](Code code, std::size_t) {
-      if (code || !keep) return;
-      self->read();
-    });
-  }
-
-  Shared& shared_;
-  beast::tcp_stream stream_;
-  beast::flat_buffer buffer_{kMaxHeaderBytes * 2};
-  std::optional<http::request_parser<http::empty_body>> parser_;
-  http::response<http::string_body> response_;
-};
 
 class BeastScrapeServer final : public ScrapeServer {
  public:
-  explicit BeastScrapeServer(Expose expose) : acceptor_(shared_.io) { shared_.expose = std::move(expose); }
+  BeastScrapeServer(Expose expose, ScrapeAccess access)
+      : shared_(std::move(expose), std::move(access)), acceptor_(shared_.io) {}
   ~BeastScrapeServer() override {
     shared_.io.stop();
     if (thread_.joinable()) thread_.join();
+    shared_.checkers.stop();  // what is asked waits for nobody any more
+    shared_.checkers.join();
     shared_.makers.join();
   }
   BeastScrapeServer(const BeastScrapeServer&) = delete;
   BeastScrapeServer& operator=(const BeastScrapeServer&) = delete;
 
   Result<> open(const Endpoint& endpoint) {
+    if (shared_.files) {
+      if (const auto access = shared_.files->current(); !access) return tl::unexpected(access.error());
+    }
     const std::string what = "cannot listen on '" + endpoint.address + "', port " + std::to_string(endpoint.port);
     Code code;
     const auto address = asio::ip::make_address(endpoint.address, code);
@@ -155,9 +69,18 @@ class BeastScrapeServer final : public ScrapeServer {
     acceptor_.async_accept([this](Code code, tcp::socket socket) {
       if (code == asio::error::operation_aborted) return;
       if (code) return accept_later();  // out of descriptors: trying at once would spin
-      if (shared_.sessions < kMaxSessions) std::make_shared<Session>(shared_, std::move(socket))->read();
+      if (shared_.sessions < kMaxSessions) begin(std::move(socket));
       accept();
     });
+  }
+  void begin(tcp::socket socket) {
+    auto access = shared_.access();
+    if (!access) return;
+    std::string address = address_of(socket);
+    if (access->tls)
+      std::make_shared<Session<TlsStream>>(shared_, std::move(access), std::move(socket), std::move(address))->start();
+    else
+      std::make_shared<Session<PlainStream>>(shared_, std::move(access), std::move(socket), std::move(address))->start();
   }
   void accept_later() {
     auto timer = std::make_shared<asio::steady_timer>(shared_.io, kAcceptRetry);
@@ -166,7 +89,7 @@ class BeastScrapeServer final : public ScrapeServer {
     });
   }
 
-  Shared shared_;
+  Scraping shared_;
   tcp::acceptor acceptor_;
   std::thread thread_;
   std::uint16_t port_ = 0;
@@ -174,8 +97,8 @@ class BeastScrapeServer final : public ScrapeServer {
 
 }  // namespace
 
-Result<std::unique_ptr<ScrapeServer>> ScrapeServer::start(const Endpoint& endpoint, Expose expose) {
-  auto server = std::make_unique<BeastScrapeServer>(std::move(expose));
+Result<std::unique_ptr<ScrapeServer>> ScrapeServer::start(const Endpoint& endpoint, Expose expose, ScrapeAccess access) {
+  auto server = std::make_unique<BeastScrapeServer>(std::move(expose), std::move(access));
   CHECKED(server->open(endpoint));
   return std::unique_ptr<ScrapeServer>(std::move(server));
 }

@@ -8,16 +8,25 @@
 #include <string>
 
 #include "agent/base/endpoint.hpp"
+#include "agent/uplink/passwords.hpp"
+#include "agent/uplink/web_files.hpp"
 
 namespace nvstripe::uplink {
 
 // The text of /metrics, made in a thread that may wait; it should answer before the deadline.
 using Expose = std::function<std::string(std::chrono::milliseconds deadline)>;
 
+// Who may ask, and how.
+struct ScrapeAccess {
+  std::shared_ptr<WebFiles> files;         // none: anybody, over plain HTTP
+  VerifyPassword verify = bcrypt_matches;  // called by one thread
+};
+
 class ScrapeServer {
  public:
-  // Port 0 is any free one (tests).
-  [[nodiscard]] static Result<std::unique_ptr<ScrapeServer>> start(const Endpoint& endpoint, Expose expose);
+  // Port 0 is any free one (tests). Files of which there is no good version are an error: nothing is served.
+  [[nodiscard]] static Result<std::unique_ptr<ScrapeServer>> start(const Endpoint& endpoint, Expose expose,
+                                                                   ScrapeAccess access = {});
   virtual ~ScrapeServer() = default;  // ends its threads; a scrape under way is waited for, at most its deadline
   [[nodiscard]] virtual std::uint16_t port() const = 0;
 };

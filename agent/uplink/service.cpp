@@ -33,7 +33,7 @@ void Service::follow() {
   if (otlp_.disabled) metrics.reset();
   follow_push(PushKind::otlp, std::move(metrics));
   follow_push(PushKind::remote_write, found->remote_write);
-  follow_listen(found->listen);
+  follow_listen(found->listen, found->web_config);
 }
 
 void Service::follow_events(const std::optional<Url>& wanted) {
@@ -77,19 +77,24 @@ SampleSet Service::samples(std::chrono::milliseconds deadline) const {
   });
 }
 
-void Service::follow_listen(const std::optional<Endpoint>& wanted) {
-  if (listening_known_ && listening_ == wanted) return;
+void Service::follow_listen(const std::optional<Endpoint>& wanted, const std::string& web_config) {
+  if (listening_known_ && listening_ == wanted && web_config_ == web_config) {
+    if (server_ && files_) (void)files_->current();  // tells of a broken version before the next scrape
+    return;
+  }
   listening_known_ = false;
   server_.reset();  // the port is free before it is asked for again
   listening_ = wanted;
+  web_config_ = web_config;
+  files_ = web_config.empty() ? nullptr : std::make_shared<WebFiles>(web_config, say_);
   if (wanted) return serve(*wanted);
   listening_known_ = true;
   tell("telemetry.listen is off: nothing is served");
 }
 
 void Service::serve(const Endpoint& endpoint) {
-  auto server =
-      ScrapeServer::start(endpoint, [this](std::chrono::milliseconds deadline) { return exposition(samples(deadline)); });
+  const auto expose = [this](std::chrono::milliseconds deadline) { return exposition(samples(deadline)); };
+  auto server = ScrapeServer::start(endpoint, expose, {.files = files_});
   if (!server) return tell(server.error().what + "; " + server.error().remedy);
   server_ = std::move(*server);
   listening_known_ = true;

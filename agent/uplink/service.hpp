@@ -25,7 +25,7 @@ class Service {
   [[nodiscard]] const ScrapeServer* server() const { return server_.get(); }
 
  private:
-  void follow_listen(const std::optional<Endpoint>& wanted);
+  void follow_listen(const std::optional<Endpoint>& wanted, const std::string& web_config);
   void follow_events(const std::optional<Url>& wanted);
   void follow_push(PushKind kind, std::optional<PushWanted> wanted);
   void serve(const Endpoint& endpoint);
@@ -36,6 +36,8 @@ class Service {
   std::string told_;
   bool listening_known_ = false;  // listening_ is as wanted
   std::optional<Endpoint> listening_;
+  std::string web_config_;           // its path
+  std::shared_ptr<WebFiles> files_;  // of web_config_, where it is set
   std::optional<Url> sending_;
   std::atomic<bool> sends_events_{false};  // asked by the threads that answer scrapes
   struct Push {

@@ -36,6 +36,7 @@ HEADERS = {
     "openssl/": {"agent/base/"},
     "prometheus/": {"agent/uplink/exposition.cpp"},
     "zlib.h": {"agent/uplink/compression.cpp"},
+    "crypt.h": {"agent/uplink/passwords.cpp"},
     "snappy": {"agent/uplink/compression.cpp"},
 }
 

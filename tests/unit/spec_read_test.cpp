@@ -57,6 +57,7 @@ TEST_CASE("every field of a full spec arrives") {
   CHECK(volume.wipe_foreign_data);
   CHECK(spec.tuning.profile == "off");
   CHECK(spec.telemetry == TelemetrySpec{"127.0.0.1:9766",
+                                        "/etc/nvstripe/web.yml",
                                         "https://collector:8443/events",
                                         {"https://collector:4318", std::chrono::seconds(30)},
                                         {"http://127.0.0.1:9090/api/v1/write", std::chrono::minutes(1)}});

@@ -47,6 +47,7 @@ volumes:
 tuning: {profile: off}
 telemetry:
   listen: "127.0.0.1:9766"
+  web_config: /etc/nvstripe/web.yml
   upstream:
     events: {url: "https://collector:8443/events"}
     metrics: {url: "https://collector:4318", every: 30s}
