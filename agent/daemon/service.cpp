@@ -180,6 +180,14 @@ void connect_watches(Watches& watches, SpecSource& specs, EngineParts& parts) {
   parts.pulse = [] { return nvme_pulse("/"); };
 }
 
+void connect_machine(EngineParts& parts) {
+  parts.volumes_ready = start_volumes_target;
+  parts.release_volume = configure::release_volume;
+  parts.revert_tuning = configure::revert_tuning;
+  parts.now_ms = now_ms;
+  parts.now_text = now_text;
+}
+
 sigset_t block_ending_signals() {
   sigset_t ending;
   sigemptyset(&ending);
@@ -251,13 +259,9 @@ int serve() {
   Machine machine(machine_parts(targets, store, tally));
   EngineParts parts{machine, store, board, specs, load_spec_or_error};
   connect_watches(watches, specs, parts);
+  connect_machine(parts);
   parts.wake_fd = wake.get();
-  parts.volumes_ready = start_volumes_target;
-  parts.release_volume = configure::release_volume;
-  parts.revert_tuning = configure::revert_tuning;
   parts.tally = &tally;
-  parts.now_ms = now_ms;
-  parts.now_text = now_text;
   Engine engine(std::move(parts));
   const FiguresWatch figures(board, tally);
   (void)::sd_notify(0, "READY=1\nSTATUS=serving");
