@@ -168,9 +168,9 @@ Result<> SqliteStore::set_meta(std::string_view name, std::uint64_t value) {
 }
 
 Result<> SqliteStore::put_event(const EventDraft& draft, std::string_view time, std::uint64_t& sequence,
-                                OutboxCounts& counts) {
+                                OutboxCounts& counts, std::string_view stream) {
   const std::string_view data = draft.data.empty() ? std::string_view("{}") : std::string_view(draft.data);
-  const std::string_view stream = stream_of(draft.type);
+  if (stream.empty()) stream = stream_of(draft.type);
   put_event_.bind(1, ++sequence);
   put_event_.bind(2, time);
   put_event_.bind(3, draft.type);
@@ -199,11 +199,12 @@ Result<> SqliteStore::make_room(std::string_view time, std::uint64_t& sequence, 
   }
   TRY(const std::vector<Dropped> dropped, outbox_.trim(counts, max_rows, options_.max_bytes));
   if (!counts.wanted) return {};  // nobody ever asked for them: there is nobody to tell
+  // In the stream of the gap: told in another one it could itself be dropped, and nobody would tell it again.
   for (const Dropped& gap : dropped) {
     const boost::json::object data{
         {"stream", boost::json::string(gap.stream)}, {"first", gap.first}, {"last", gap.last}, {"dropped_total", gap.total}};
     CHECKED(put_event({std::string(event::kEventsDropped), "outbox/" + std::string(gap.stream), json::text(data)}, time,
-                      sequence, counts));
+                      sequence, counts, gap.stream));
   }
   return {};
 }

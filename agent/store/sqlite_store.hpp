@@ -39,7 +39,8 @@ class SqliteStore final : public Store {
   Result<> write_rows(const std::vector<Record>& records, const std::vector<EventDraft>& events, std::uint64_t& sequence,
                       OutboxCounts& counts);
   Result<> set_meta(std::string_view name, std::uint64_t value);
-  Result<> put_event(const EventDraft& draft, std::string_view time, std::uint64_t& sequence, OutboxCounts& counts);
+  Result<> put_event(const EventDraft& draft, std::string_view time, std::uint64_t& sequence, OutboxCounts& counts,
+                     std::string_view stream = {});  // empty: as its type says
   Result<> make_room(std::string_view time, std::uint64_t& sequence, OutboxCounts& counts);
   // Runs `change` in a transaction of its own and takes over what it counted.
   Result<> transact(const std::function<Result<>(std::uint64_t& sequence, OutboxCounts& counts)>& change);

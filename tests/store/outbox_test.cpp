@@ -2,6 +2,7 @@
 // nothing lost between a crash and the next start.
 #include <sys/wait.h>
 #include <unistd.h>
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -275,4 +276,17 @@ TEST_CASE("killed between a pull, an acknowledgement and a refusal, each event i
     for (const auto& letter : letters) CHECK(places.insert(letter.event.sequence).second);
     for (std::size_t i = 1; i < left.size(); ++i) CHECK(left[i] == left[i - 1] + 1);
   }
+}
+
+TEST_CASE("a gap of job ends is told in their own stream, and told again should the record itself go") {
+  const auto store = opened(":memory:", {.max_events = 40});
+  (void)store->pending("jobs", 1);
+  put(*store, kJob, 200);
+  put(*store, kState, 3);
+  const auto items = *store->pending("jobs", 1000);
+  const auto told =
+      std::find_if(items.rbegin(), items.rend(), [](const auto& item) { return item.event.type == event::kEventsDropped; });
+  REQUIRE(told != items.rend());
+  CHECK(told->event.subject == "outbox/jobs");
+  CHECK(told->event.data.find(R"("first":1,)") != std::string::npos);
 }
