@@ -32,6 +32,18 @@ bool is_host(std::string_view text) {
          text.find_first_not_of(kHostCharacters) == std::string_view::npos;
 }
 
+// Users, passwords and queries may be secrets, and errors are read by many.
+std::string without_secrets(std::string_view text) {
+  const std::size_t scheme = text.find("://");
+  const std::size_t from = scheme == std::string_view::npos ? 0 : scheme + 3;
+  const std::size_t at = text.substr(0, text.find('/', from)).rfind('@');
+  std::string shown(text.substr(0, from));
+  if (at != std::string_view::npos && at >= from) shown += "…";
+  shown += text.substr(at != std::string_view::npos && at >= from ? at : from);
+  const std::size_t query = shown.find('?');
+  return query == std::string::npos ? shown : shown.substr(0, query + 1) + "…";
+}
+
 struct HostPort {
   std::string host;
   std::optional<std::uint64_t> port;
@@ -68,7 +80,7 @@ std::string Url::authority() const {
 
 Result<Url> parse_url(std::string_view text) {
   const auto refused = [&](std::string_view why, std::string remedy = "write a URL such as https://collector:8443/events") {
-    return fail(fmt::format("'{}' {}", printable(text), why), std::move(remedy));
+    return fail(fmt::format("'{}' {}", printable(without_secrets(text)), why), std::move(remedy));
   };
   Url url;
   url.tls = text.starts_with("https://");

@@ -97,7 +97,9 @@ milliseconds Delivery::on_accepted() {
 }
 
 milliseconds Delivery::on_refused(const Posted& posted) {
-  if (!trusted_ && ++doubts_ < kDoubts) return on_failed(posted);
+  // One that was sent again lies aside already: to believe its refusal loses nothing, and doubt would keep all others
+  // waiting.
+  if (!batch_.front().again && !trusted_ && ++doubts_ < kDoubts) return on_failed(posted);
   if (!settle()) return kCorePause;
   if (batch_.empty()) return milliseconds(0);  // the agent's outbox is another one now
   if (const auto done = parts_.outbox.refuse(stream_, batch_.front(), words_of(posted)); !done) {

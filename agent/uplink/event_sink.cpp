@@ -24,6 +24,7 @@ EventSink::EventSink(EventSinkOptions options, SinkFigures& figures) : options_(
     poster.url = options_.url;
     poster.content_type = std::string(kCloudEventType);
     poster.folders = options_.folders;
+    poster.say = options_.say;
     streams_.push_back({std::string(name), {}, std::make_unique<Poster>(std::move(poster)), {}});
   }
   for (Stream& stream : streams_) stream.thread = std::thread([this, &stream] { deliver(stream); });

@@ -97,6 +97,15 @@ Url with_otlp_path(Url url) {
   return url;
 }
 
+OtlpSettings settings_for(OtlpSettings settings, const Url& url) {
+  const std::optional<Url>& named = settings.url;
+  const bool other = named && (named->tls != url.tls || named->host != url.host || named->port != url.port);
+  const bool here = url.host == "localhost" || url.host == "127.0.0.1" || url.host == "::1";
+  if (other || (!url.tls && !here)) settings.headers.clear();
+  if (other) settings.files.certificate = settings.files.key = {};
+  return settings;
+}
+
 OtlpSettings otlp_settings(const Ask& ask) {
   OtlpSettings out;
   Variables variables(ask, out);

@@ -28,6 +28,9 @@ struct OtlpSettings {
 using Ask = std::function<const char*(const char* name)>;  // nullptr: not set
 
 [[nodiscard]] OtlpSettings otlp_settings(const Ask& ask);
+// Without the headers and client keys where `url` is not the receiver that the variables name: they may be secrets of that
+// one. Headers never go in the clear, but to this machine itself.
+[[nodiscard]] OtlpSettings settings_for(OtlpSettings settings, const Url& url);
 // OTLP's own path where the URL has none.
 [[nodiscard]] Url with_otlp_path(Url url);
 

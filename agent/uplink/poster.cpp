@@ -99,17 +99,21 @@ class Poster::Connection {
   }
 
   // A body that is too long does not make an answer void, one that is cut off does. Its length is seen with the header.
-  Code read(http::response_parser<http::string_body>& parser) {
-    parser.header_limit(kMaxHeader);
-    parser.body_limit(kMaxAnswer);
-    const Code code = run([&](auto done) {
-      on_stream([&](auto& stream) {
-        http::async_read(stream, buffer_, parser, [done](Code result, std::size_t) { done(result); });
+  // Interim answers (100, 103) are passed over: taken for the answer, each would leave the true one to the next request.
+  Code read(std::optional<http::response_parser<http::string_body>>& parser) {
+    Code code;
+    do {
+      parser.emplace();
+      parser->header_limit(kMaxHeader);
+      parser->body_limit(kMaxAnswer);
+      code = run([&](auto done) {
+        on_stream([&](auto& stream) {
+          http::async_read(stream, buffer_, *parser, [done](Code result, std::size_t) { done(result); });
+        });
       });
-    });
-    if (code != http::error::body_limit) return code;
-    usable_ = false;
-    return {};
+    } while (!code && parser->get().result_int() < 200);
+    if (code || buffer_.size() != 0) usable_ = false;  // what follows an answer unasked belongs to no later request
+    return code == http::error::body_limit ? Code() : code;
   }
 
   void stop() { io_.stop(); }
@@ -176,18 +180,28 @@ void Poster::drop_connection() {
   connection_.reset();
 }
 
+Result<> Poster::keep(Error wrong) {
+  if (!have_credentials_) return tl::unexpected(std::move(wrong));
+  if (options_.say && wrong.what != told_)
+    options_.say("changed keys are not taken over, the old ones go on: " + wrong.what + "; " + wrong.remedy);
+  told_ = wrong.what;
+  return {};
+}
+
 // Takes over changed files. While they are being replaced one by one they may not fit each other: then those that did fit
 // stay.
 Result<> Poster::refresh() {
   auto read = read_credentials(options_.folders, options_.files);
-  if (read && have_credentials_ && *read == credentials_) return {};
-  if (!read && have_credentials_) return {};
-  if (!read) return tl::unexpected(std::move(read).error());
-  if (options_.url.tls) {
-    const auto context = tls_context(*read);
-    if (!context && have_credentials_) return {};
-    if (!context) return tl::unexpected(context.error());
+  if (!read) return keep(std::move(read).error());
+  if (have_credentials_ && *read == credentials_) {
+    told_.clear();
+    return {};
   }
+  if (options_.url.tls) {
+    auto context = tls_context(*read);
+    if (!context) return keep(std::move(context).error());
+  }
+  told_.clear();
   credentials_ = std::move(*read);
   have_credentials_ = true;
   drop_connection();
@@ -219,12 +233,12 @@ Posted Poster::exchange(const std::string& text, bool& stale) {
     request.set(http::field::authorization, "Bearer " + credentials_.token);
   request.body() = text;
   request.prepare_payload();
-  http::response_parser<http::string_body> parser;
+  std::optional<http::response_parser<http::string_body>> parser;
   Code code = connection_->write(request);
   if (!code) code = connection_->read(parser);
-  stale = code && connection_->used() && !parser.is_header_done() && code != beast::error::timeout;
+  stale = code && connection_->used() && (!parser || !parser->is_header_done()) && code != beast::error::timeout;
   if (code) return {.error = "no answer from '" + options_.url.authority() + "': " + code.message()};
-  const auto& answer = parser.get();
+  const auto& answer = parser->get();
   connection_->set_used(answer.keep_alive());
   return {.status = static_cast<int>(answer.result_int()),
           .retry_after = std::string(answer[http::field::retry_after]),

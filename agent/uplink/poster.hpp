@@ -3,6 +3,7 @@
 #pragma once
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -20,6 +21,7 @@ struct PosterOptions {
   std::vector<std::pair<std::string, std::string>> headers;  // more of them
   std::vector<std::string> folders = credential_folders();   // of keys and tokens
   CredentialFiles files;
+  std::function<void(const std::string&)> say = {};  // a line for the journal: changed files that cannot be used
   std::chrono::milliseconds connect_deadline{10'000}, answer_deadline{30'000};
 };
 
@@ -42,7 +44,10 @@ class Poster final : public Receiver {
   PosterOptions options_;
   Credentials credentials_;
   bool have_credentials_ = false;
+  std::string told_;
   void drop_connection();
+  // Goes on with the credentials that were good, and says why; an error where there are none yet.
+  [[nodiscard]] Result<> keep(Error wrong);
 
   std::mutex mutex_;  // of the pointer, which abort() uses from another thread
   std::unique_ptr<Connection> connection_;

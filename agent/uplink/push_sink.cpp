@@ -21,6 +21,7 @@ PosterOptions poster_options(const PushSinkOptions& options) {
   PosterOptions made;
   made.url = options.url;
   made.folders = options.folders;
+  made.say = options.say;
   made.content_type = "application/x-protobuf";
   if (options.kind == PushKind::remote_write) {
     made.headers = {{"Content-Encoding", "snappy"}, {"X-Prometheus-Remote-Write-Version", "0.1.0"}};

@@ -37,6 +37,7 @@ class BeastScrapeServer final : public ScrapeServer {
     if (thread_.joinable()) thread_.join();
     shared_.checkers.stop();  // what is asked waits for nobody any more
     shared_.checkers.join();
+    shared_.makers.stop();  // answers that were not begun are wanted by nobody any more
     shared_.makers.join();
   }
   BeastScrapeServer(const BeastScrapeServer&) = delete;

@@ -61,12 +61,15 @@ void Service::follow_push(PushKind kind, std::optional<PushWanted> wanted) {
   options.kind = kind;
   options.url = push.wanted->url;
   options.every = push.wanted->every;
-  options.otlp = otlp_;
+  options.otlp = settings_for(otlp_, push.wanted->url);
+  if (options.otlp.headers.size() != otlp_.headers.size())
+    say_("OTEL_EXPORTER_OTLP_HEADERS are for another receiver, or would go in the clear: they are not sent");
   options.samples = [this] { return samples(kAskDeadline); };
   options.sender = [this] { return sender_of(socket_, kAskDeadline); };
   options.say = say_;
   push.sink = std::make_unique<PushSink>(std::move(options), push.figures);
-  say_("pushes metrics to '" + push.wanted->url.authority() + push.wanted->url.target + "'");
+  const std::string& target = push.wanted->url.target;
+  say_("pushes metrics to '" + push.wanted->url.authority() + target.substr(0, target.find('?')) + "'");
 }
 
 SampleSet Service::samples(std::chrono::milliseconds deadline) const {

@@ -50,7 +50,7 @@ class Service {
   [[nodiscard]] SampleSet samples(std::chrono::milliseconds deadline) const;
 
   OtlpSettings otlp_;
-  SinkFigures event_figures_{"events"};
+  SinkFigures event_figures_{"events", false};
   Push otlp_push_{"metrics"}, remote_write_push_{"remote_write"};
   std::unique_ptr<EventSink> events_;
   std::unique_ptr<ScrapeServer> server_;  // ends first: it shows the figures

@@ -34,8 +34,8 @@ void SinkFigures::add_to(SampleGathering& to) const {
     to.add("nvstripe_upstream_requests_total", {sink_, status == 0 ? "none" : std::to_string(status)}, count);
   if (!requests_.empty()) to.add("nvstripe_upstream_request_duration_seconds", {sink_}, seconds_);
   if (last_success_ > 0) to.add("nvstripe_upstream_last_success_timestamp_seconds", {sink_}, last_success_);
-  if (rejected_ > 0) to.add("nvstripe_upstream_rejected_points_total", {sink_}, rejected_);
-  if (dropped_ > 0) to.add("nvstripe_upstream_dropped_batches_total", {sink_}, dropped_);
+  if (batches_) to.add("nvstripe_upstream_rejected_points_total", {sink_}, rejected_);
+  if (batches_) to.add("nvstripe_upstream_dropped_batches_total", {sink_}, dropped_);
   double longest = 0;
   for (const auto& [stream, seconds] : backoff_) longest = std::max(longest, seconds);
   to.add("nvstripe_upstream_backoff_seconds", {sink_}, longest);

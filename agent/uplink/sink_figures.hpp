@@ -10,7 +10,8 @@ namespace nvstripe::uplink {
 
 class SinkFigures {
  public:
-  explicit SinkFigures(std::string sink) : sink_(std::move(sink)) {}
+  // `batches`: it takes batches of points, whose loss is counted.
+  explicit SinkFigures(std::string sink, bool batches = true) : sink_(std::move(sink)), batches_(batches) {}
   void count(int status, double seconds, double now);           // status 0: no answer; now: since 1970
   void set_backoff(const std::string& stream, double seconds);  // 0: nothing failed
   void count_rejected(double points);
@@ -19,6 +20,7 @@ class SinkFigures {
 
  private:
   const std::string sink_;
+  const bool batches_;
   mutable std::mutex mutex_;
   std::map<int, double> requests_;  // by status
   std::map<std::string, double> backoff_;

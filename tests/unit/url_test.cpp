@@ -31,3 +31,12 @@ TEST_CASE("what is not plainly a place to send to is refused with a remedy") {
   }
   CHECK_FALSE(parse_url("https://a/" + std::string(2000, 'x')));
 }
+
+TEST_CASE("what is said of a URL has neither its password nor its query") {
+  for (const char* text : {"https://user:secret@a/x", "https://a/x?key=secret#f", "ftp://user:secret@a?key=secret"}) {
+    const std::string what = parse_url(text).error().what;
+    CAPTURE(what);
+    CHECK(what.find("secret") == std::string::npos);
+    CHECK(what.find("a") != std::string::npos);
+  }
+}

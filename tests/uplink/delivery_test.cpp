@@ -232,3 +232,16 @@ TEST_CASE("a fleet does not come back as one, and loses nothing") {
   CHECK(outage * 5 < kUplinks);
   CHECK(recovery * 10 < static_cast<int>(waiting_each) * kUplinks);
 }
+
+TEST_CASE("refused events that are sent again and refused again keep nobody waiting") {
+  SimulatedUplink world;
+  world.outbox.happen(20);
+  world.outbox.again = {101, 102, 103};
+  world.receiver.answer = [](const std::string& text) {
+    return status(text.starts_with("1-10") && text.size() == 5 ? 400 : 202);
+  };
+  REQUIRE(world.drain());
+  CHECK(world.outbox.again.empty());
+  CHECK(world.outbox.refused.size() == 3);
+  CHECK(world.now_ms < 10'000);
+}

@@ -17,7 +17,7 @@ class SimulatedOutbox final : public Outbox {
   std::uint64_t epoch = 1;
   std::uint64_t last = 0, cursor = 0;
   bool down = false;
-  std::set<std::uint64_t> refused;
+  std::set<std::uint64_t> refused, again;  // again: refused before, to be sent once more
   std::vector<std::string> reasons;
   unsigned acknowledgements = 0;
 
@@ -33,20 +33,27 @@ class SimulatedOutbox final : public Outbox {
   Result<std::vector<Waiting>> pull(const std::string&) override {
     if (down) return fail("the agent does not answer");
     std::vector<Waiting> out;
+    for (const std::uint64_t one : again) out.push_back({epoch, one, true, id(one)});
+    if (!out.empty()) return out;
     for (std::uint64_t i = cursor + 1; i <= last && out.size() < 100; ++i) out.push_back({epoch, i, false, id(i)});
     return out;
   }
   Result<> acknowledge(const std::string&, const Waiting& event) override {
     if (down) return fail("the agent does not answer");
-    if (event.epoch != epoch || event.sequence > last) return stale();
     ++acknowledgements;
+    if (event.again) return again.erase(event.sequence) == 1 ? Result<>() : stale();
+    if (event.epoch != epoch || event.sequence > last) return stale();
     cursor = std::max(cursor, event.sequence);
     return {};
   }
   Result<> refuse(const std::string&, const Waiting& event, const std::string& reason) override {
     if (down) return fail("the agent does not answer");
-    if (event.epoch != epoch || event.sequence != cursor + 1) return stale();
+    if (!event.again && (event.epoch != epoch || event.sequence != cursor + 1)) return stale();
     refused.insert(event.sequence);
+    if (event.again) {
+      again.erase(event.sequence);
+      return {};
+    }
     reasons.push_back(reason);
     cursor = event.sequence;
     return {};

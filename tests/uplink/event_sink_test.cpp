@@ -71,7 +71,7 @@ TEST_CASE("events of both streams arrive whole and in order, and the agent lets 
     REQUIRE(agent.store.write(
         {}, {{i % 4 == 0 ? kJob : kState, "job/" + std::to_string(i), R"({"n":)" + std::to_string(i) + "}"}}));
   const FaultServer receiver([](const Heard&) { return FaultServer::plain(202); });
-  SinkFigures figures("events");
+  SinkFigures figures("events", false);
   {
     const EventSink sink(options_for(agent, receiver.port()), figures);
     REQUIRE(agent.soon([&] { return agent.waiting() == 0; }));
@@ -113,7 +113,7 @@ TEST_CASE("with a receiver that fails in every way and uplinks that end in the m
         return FaultServer::plain(202);
     }
   });
-  SinkFigures figures("events");
+  SinkFigures figures("events", false);
   for (int round = 1; round <= 5; ++round) {
     const EventSink sink(options_for(agent, receiver.port()), figures);
     const auto until = static_cast<std::size_t>(round * 8);

@@ -172,3 +172,17 @@ TEST_CASE("a variable that says nothing usable is left aside with a word") {
     CHECK_FALSE(settings.url);
   }
 }
+
+TEST_CASE("headers and keys for one receiver are not given to another, nor sent in the clear") {
+  const OtlpSettings named = with({{"OTEL_EXPORTER_OTLP_ENDPOINT", "https://vendor:4318"},
+                                   {"OTEL_EXPORTER_OTLP_HEADERS", "api-key=secret"},
+                                   {"OTEL_EXPORTER_OTLP_CLIENT_KEY", "/key.pem"}});
+  CHECK(settings_for(named, {true, "vendor", 4318, "/v1/metrics"}).headers.size() == 1);
+  CHECK(settings_for(named, {true, "other", 4318, "/"}).headers.empty());
+  CHECK(settings_for(named, {true, "other", 4318, "/"}).files.key.empty());
+  CHECK(settings_for(named, {false, "vendor", 4318, "/"}).headers.empty());
+  const OtlpSettings bare = with({{"OTEL_EXPORTER_OTLP_HEADERS", "api-key=secret"}});
+  CHECK(settings_for(bare, {true, "any", 4318, "/"}).headers.size() == 1);
+  CHECK(settings_for(bare, {false, "any", 4318, "/"}).headers.empty());
+  CHECK(settings_for(bare, {false, "127.0.0.1", 4318, "/"}).headers.size() == 1);
+}

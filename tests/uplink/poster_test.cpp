@@ -134,12 +134,19 @@ TEST_CASE("mTLS: a client certificate is shown, and a renewed one without a rest
   }
   keys.put("upstream-cert.pem", made.get("client.crt"));
   keys.put("upstream-key.pem", made.get("client.key"));
-  Poster poster(options_for(server, true, keys));
+  std::vector<std::string> said;
+  PosterOptions options = options_for(server, true, keys);
+  options.say = [&said](const std::string& line) { said.push_back(line); };
+  Poster poster(options);
   CHECK(poster.post("{}").status == 202);
+  CHECK(said.empty());
   const int before = server.connections();
   keys.put("upstream-cert.pem", made.get("client2.crt"));  // its key comes a moment later
   CHECK(poster.post("{}").status == 202);
+  CHECK(poster.post("{}").status == 202);
   CHECK(server.connections() == before);
+  REQUIRE(said.size() == 1);
+  CHECK(has(said[0], "the old ones go on: cannot use 'upstream-key.pem'"));
   keys.put("upstream-key.pem", made.get("client2.key"));
   CHECK(poster.post("{}").status == 202);
   CHECK(server.connections() == before + 1);
@@ -155,4 +162,19 @@ TEST_CASE("credentials that cannot be used are an error, not a request without t
   Poster poster(options_for(server, false, keys));
   CHECK(poster.post("{}").status == 0);
   CHECK(server.heard().empty());
+}
+
+TEST_CASE("interim answers, and what comes unasked, never stand for the answer to a later request") {
+  const Folder keys;
+  int turn = 0;
+  const FaultServer server([&turn](const Heard&) {
+    ++turn;
+    if (turn == 1) return "HTTP/1.1 103 X\r\n\r\n" + FaultServer::plain(202);
+    if (turn == 2) return FaultServer::plain(202) + FaultServer::plain(202);  // one too many
+    return FaultServer::plain(503);
+  });
+  Poster poster(options_for(server, false, keys));
+  CHECK(poster.post("1").status == 202);
+  CHECK(poster.post("2").status == 202);
+  CHECK(poster.post("3").status == 503);
 }
