@@ -59,7 +59,14 @@ std::optional<HttpResponse> refuse_job(const RouteContext& context, const HttpRe
   if (request.uid == 0) return {};
   if (request.path != "/v1/jobs/start" && request.path != "/v1/jobs/run") {
     const auto job = context.jobs->ledger.find(jobs::id_in(request.body));
+    const bool ends = request.path == "/v1/jobs/end";
+    if (ends && job && job->source == JobSource::run)
+      return refuse(403, Error{"job '" + job->id + "' is run by systemd, which tells its end itself",
+                               "'systemctl stop " + jobs::unit_of(job->id) + "' as root ends it",
+                               {}});
     if (job && job->uid == request.uid) return {};
+    if (job && (ends || job->uid != 0))
+      return refuse(403, Error{"job '" + job->id + "' is another user's", "its own user and root tell of it", {}});
   }
   const auto account = context.jobs->accounts(request.uid);
   if (account && account->may_declare) return {};

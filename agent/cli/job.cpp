@@ -69,6 +69,17 @@ Result<std::string> command_path(const std::string& command) {
   return fail("there is no command '" + printable(command) + "' in PATH", "give its path");
 }
 
+// The way to the agent is JSON: other bytes would arrive as other words, and name another file.
+Result<> check_text(const jobs::JobRun& run) {
+  std::vector<std::string> all = run.argv;
+  all.push_back(run.directory);
+  for (const auto& [name, value] : run.environment) all.push_back(value);
+  for (const std::string& text : all)
+    if (to_utf8(text) != text)
+      return fail("'" + printable(text) + "' is not UTF-8", "put what needs other bytes into a script, and run that");
+  return {};
+}
+
 Result<jobs::JobRun> run_of(const JobWords& given) {
   jobs::JobRun run;
   run.id = given.id;
@@ -90,6 +101,7 @@ Result<jobs::JobRun> run_of(const JobWords& given) {
       run.environment.emplace_back(name, *value);
     }
   }
+  CHECKED(check_text(run));
   CHECKED(jobs::check_run(run));
   return run;
 }
@@ -151,6 +163,8 @@ std::optional<int> shell_status(const boost::json::value& job) {
   if (const auto number = jobs::signal_number(text_of(job, "signal"))) return 128 + static_cast<int>(*number);
   const auto* status = job.is_object() ? job.as_object().if_contains("exit_status") : nullptr;
   if (status == nullptr || status->is_null()) return {};
+  // Its main process may end with 0 after the unit was ended for want of memory or time: that is no success.
+  if (number_of(job, "exit_status") == 0 && text_of(job, "result") != "success") return {};
   return static_cast<int>(number_of(job, "exit_status"));
 }
 

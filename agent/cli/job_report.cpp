@@ -87,6 +87,7 @@ Result<> tell_unit(const jobs::Environment& environment, jobs::JobEnd& end) {
   end.invocation_id = invocation.value_or("");
   end.unit = own_unit();
   if (end.name.empty()) end.name = end.unit.substr(0, end.unit.rfind(".service"));
+  if (end.name.size() > jobs::kMaxName) end.name.clear();
   end.memory_peak_bytes = memory_peak();
   return {};
 }
@@ -142,6 +143,7 @@ Result<jobs::JobStart> start_of(const JobWords& given, const jobs::Environment& 
     TRY(start.invocation_id, invocation_of(environment));
     start.unit = own_unit();
     if (start.name.empty()) start.name = start.unit.substr(0, start.unit.rfind(".service"));
+    if (start.name.size() > jobs::kMaxName) start.name.clear();
   } else if (given.from_slurm) {
     start.source = JobSource::slurm;
     if (start.id.empty()) start.id = slurm_id(environment);

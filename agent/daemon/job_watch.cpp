@@ -35,6 +35,8 @@ void JobRounds::start(const jobs::JobRun& run, jobs::RunAs as) {
   if (done && done->exit_status == 0) return;
   // Cut off, nobody knows whether systemd took it: if it did not, the job is gone at one of the next looks.
   if (done && (done->timed_out || done->abandoned || done->exit_status < 0)) return;
+  // It said no, and the unit is there: its answer was lost, and the unit tells its own end.
+  if (::access((places_.transient + "/" + jobs::unit_of(run.id)).c_str(), F_OK) == 0) return;
   const Error error = done ? host::explain(command.argv, *done) : done.error();
   end(run.id, {JobResult::failed, printable("not started: " + error.what).substr(0, kMaxReason), {}, {}});
 }

@@ -11,12 +11,14 @@
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <ctime>
 #include <fstream>
+#include <functional>
 #include <optional>
 #include <thread>
 
@@ -198,15 +200,16 @@ sigset_t block_ending_signals() {
   return ending;
 }
 
-void run_until_signal(Engine& engine, api::SharedStore& store, const sigset_t& ending) {
+// `alive` is asked each second: the watchdog hears of it from this thread, which waits for neither disk nor network.
+void run_until_signal(Engine& engine, api::SharedStore& store, const sigset_t& ending, const std::function<bool()>& alive) {
   std::atomic<bool> ended{false};
   std::thread thread([&engine, &ended] {
     engine.run();
     ended = true;
   });
-  int got = 0;
-  while (::sigwait(&ending, &got) != 0) {
-  }
+  constexpr timespec kSecond{1, 0};
+  while (::sigtimedwait(&ending, nullptr, &kSecond) < 0)
+    if (alive()) (void)::sd_notify(0, "WATCHDOG=1");
   (void)::sd_notify(0, "STOPPING=1");
   engine.stop();
   for (int waited = 0; !ended && waited < kStopWaitMs; waited += kStopStepMs) ::poll(nullptr, 0, kStopStepMs);
@@ -235,9 +238,9 @@ int serve() {
   api::Board board;
   board.set_wake(wake_up);
   board.beat(now_ms());
-  const auto tick = [&board] {
-    if (now_ms() - board.last_beat_ms() < kSilentEngineMs) (void)::sd_notify(0, "WATCHDOG=1");
-  };
+  std::atomic<std::int64_t> served_ms{now_ms()};
+  const auto tick = [&served_ms] { served_ms = now_ms(); };
+  const auto alive = [&] { return now_ms() - std::min(board.last_beat_ms(), served_ms.load()) < kSilentEngineMs; };
   Tally tally(now_seconds);
   Jobs jobs(store, std::move(remembered->jobs));
   const api::JobsContext jobs_context = jobs.context();
@@ -265,7 +268,7 @@ int serve() {
   Engine engine(std::move(parts));
   const FiguresWatch figures(board, tally);
   (void)::sd_notify(0, "READY=1\nSTATUS=serving");
-  run_until_signal(engine, store, ending);
+  run_until_signal(engine, store, ending, alive);
   return 0;
 }
 

@@ -102,6 +102,9 @@ std::string time_text(std::uint64_t ms) {
 
 Result<Change> begin(const JobRecord* known, const JobStart& told, std::uint64_t now_ms) {
   if (known != nullptr && known->ended != 0) return ended_already(known->id);
+  if (known != nullptr && told.uid != 0 && known->uid != told.uid)
+    return fail("job '" + known->id + "' is another user's", "give another id",
+                std::error_code(EEXIST, std::system_category()));
   if (known != nullptr) return seen(known, known->id, now_ms);
   JobRecord record;
   record.id = told.id.empty() ? told.invocation_id : told.id;

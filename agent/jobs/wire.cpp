@@ -97,12 +97,22 @@ std::string signal_word(Reading& in) {
   return number ? signal_name(*number) : in.refuse("signal", "is no name of a signal");
 }
 
+// Units and Slurm tell of their jobs as root; nobody else may speak in their names, nor take their ids beforehand.
+void keep_to_own(Reading& in, const std::string& id, std::string& unit, std::string& invocation_id) {
+  unit.clear();
+  invocation_id.clear();
+  if (id.starts_with("slurm-")) in.refuse("id", "begins with 'slurm-', by which only Slurm's own scripts tell");
+}
+
 Ending ending(Reading& in) {
   Ending how;
   how.result = in.choice("result", kJobResults, JobResult::unknown);
   how.reason = in.word("reason");
   if (const auto status = in.number("exit_status", 255)) how.exit_status = static_cast<std::uint32_t>(*status);
   how.signal = signal_word(in);
+  if (how.result != JobResult::unknown || !how.reason.empty()) return how;
+  if (!how.signal.empty()) how.result = JobResult::signalled;
+  if (how.signal.empty() && how.exit_status) how.result = *how.exit_status == 0 ? JobResult::success : JobResult::failed;
   return how;
 }
 
@@ -153,6 +163,7 @@ Result<JobStart> parse_start(std::string_view text, Teller teller) {
   start.uid = uid && teller.trusted() ? static_cast<std::uint32_t>(*uid) : teller.uid;
   start.unit = in.word("unit");
   start.invocation_id = in.word("invocation_id", 64);
+  if (!teller.trusted()) keep_to_own(in, start.id, start.unit, start.invocation_id);
   if (start.id.empty() && !valid_id(start.invocation_id)) in.refuse("id", "is missing");
   CHECKED(in.done());
   return start;
@@ -169,6 +180,7 @@ Result<JobEnd> parse_end(std::string_view text, Teller teller, JobSource source)
   end.uid = uid && teller.trusted() ? static_cast<std::uint32_t>(*uid) : teller.uid;
   end.unit = in.word("unit");
   end.invocation_id = in.word("invocation_id", 64);
+  if (!teller.trusted()) keep_to_own(in, end.id, end.unit, end.invocation_id);
   if (end.id.empty() && !valid_id(end.invocation_id)) in.refuse("id", "is missing");
   end.how = ending(in);
   const auto started = in.number("started_ms", kLatestMs), ended = in.number("ended_ms", kLatestMs);

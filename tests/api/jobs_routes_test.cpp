@@ -194,3 +194,20 @@ TEST_CASE("A list of jobs shows those that run first") {
   CHECK(list.at("jobs").at(0).at("id") == "b");
   CHECK(list.at("jobs").at(1).at("state") == "ended");
 }
+
+TEST_CASE("A member of the group tells neither of another user's job nor the end of root's and systemd's") {
+  Fixture fixture;
+  jobs::JobStart start;
+  start.id = "other";
+  start.uid = kOther;
+  REQUIRE(fixture.ledger.begin(start, fixture.now));
+  CHECK(fixture.post("start", kMember, R"({"id":"other"})") == 409);
+  CHECK(fixture.post("heartbeat", kMember, R"({"id":"other"})") == 403);
+  CHECK(fixture.post("end", kMember, R"({"id":"other"})") == 403);
+  REQUIRE(fixture.post("start", 0, R"({"id":"unit"})") == 200);
+  CHECK(fixture.post("heartbeat", kMember, R"({"id":"unit"})") == 200);
+  CHECK(fixture.post("end", kMember, R"({"id":"unit"})") == 403);
+  REQUIRE(fixture.post("run", kMember, R"({"id":"mine","argv":["/bin/true"]})") == 200);
+  CHECK(fixture.post("end", kMember, R"({"id":"mine"})") == 403);
+  CHECK(fixture.post("end", 0, R"({"id":"mine","exit_status":0})") == 200);
+}

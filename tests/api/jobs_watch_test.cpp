@@ -210,6 +210,7 @@ TEST_CASE("Options, a unit's environment and Slurm's make the same kind of end")
 TEST_CASE("Who waits for a job gets its own exit status") {
   CHECK(cli::shell_status(boost::json::parse(R"({"exit_status":3,"signal":null})")) == 3);
   CHECK(cli::shell_status(boost::json::parse(R"({"exit_status":null,"signal":"KILL"})")) == 137);
-  CHECK(cli::shell_status(boost::json::parse(R"({"exit_status":0,"signal":null})")) == 0);
+  CHECK(cli::shell_status(boost::json::parse(R"({"result":"success","exit_status":0,"signal":null})")) == 0);
+  CHECK_FALSE(cli::shell_status(boost::json::parse(R"({"result":"oom","exit_status":0,"signal":null})")));
   CHECK_FALSE(cli::shell_status(boost::json::parse(R"({"exit_status":null,"signal":null})")));
 }

@@ -136,3 +136,21 @@ TEST_CASE("a job as JSON says null where something is not known") {
   CHECK(out.at("exit_status") == 0);
   CHECK(out.at("ended") == "1970-01-01T00:00:03.500Z");
 }
+
+TEST_CASE("an end told without a result has the one that its exit status or signal says, and else none") {
+  const auto result = [](const std::string& more) { return parse_end(R"({"id":"x")" + more + "}", kRoot)->how.result; };
+  CHECK(result(R"(,"exit_status":0)") == JobResult::success);
+  CHECK(result(R"(,"exit_status":3)") == JobResult::failed);
+  CHECK(result(R"(,"signal":"KILL")") == JobResult::signalled);
+  CHECK(result(R"(,"exit_status":3,"result":"timeout")") == JobResult::timeout);
+  CHECK(result("") == JobResult::unknown);
+}
+
+TEST_CASE("only root speaks in the name of a unit or of Slurm") {
+  CHECK(parse_start(R"({"id":"j","unit":"u","invocation_id":"abc"})", kSomebody)->invocation_id.empty());
+  CHECK(parse_end(R"({"id":"j","unit":"u","invocation_id":"abc"})", kSomebody)->unit.empty());
+  CHECK_FALSE(parse_start(R"({"invocation_id":"abc"})", kSomebody));
+  CHECK_FALSE(parse_start(R"({"id":"slurm-1"})", kSomebody));
+  CHECK_FALSE(parse_end(R"({"id":"slurm-1"})", kSomebody));
+  CHECK(parse_end(R"({"id":"slurm-1"})", kRoot));
+}
